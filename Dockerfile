@@ -61,8 +61,8 @@ USER 10001:10001
 # one than 10001 starts as if there were none. To start is also the first test: an image that cannot is not made.
 RUN PORT=0 INTERNAL_PORT=0 FAREGATE_DATA=/tmp/first-start \
   node --eval "await import('/app/api/main.ts'); process.kill(process.pid, 'SIGTERM')" > /dev/null \
-  && node --eval "await import('/app/workers/start-workers.ts'); \
-    await Promise.all(['settlement', 'projector', 'video', 'market'].map((role) => import('/app/workers/start-' + role + '-role.ts')))" \
+  && node --eval "await import('/app/api/start/workers/start-workers.ts'); \
+    await Promise.all(['settlement', 'projector', 'video', 'market'].map((role) => import('/app/api/start/workers/start-' + role + '-role.ts')))" \
   && node --eval "await import('/app/api/simulator/main.ts'); process.kill(process.pid, 'SIGTERM')" -- --port=0 > /dev/null \
   && node api/admin/cli.ts --version > /dev/null \
   && rm -rf /tmp/first-start

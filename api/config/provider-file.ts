@@ -1,14 +1,15 @@
-import { z } from 'zod';
+import { type ZodType, z } from 'zod';
 import { FORMAT_PATHS } from '#core/catalog/catalog.ts';
+import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import { DAY_MS, MINUTE_MS } from '#core/clock.ts';
 import { CATALOG_STALE_MS } from '#core/limits.ts';
 import { DIALECT_NAMES } from '../providers/openai/dialects.ts';
-import { PROVIDER_KIND_NAMES } from '../providers/provider-kinds.ts';
+import { PROVIDER_KIND_NAMES, providerKinds } from '../providers/provider-kinds.ts';
 import { factor, secretFile, stopSwitch, variableName, webAddress, wholeNumber } from './values.ts';
 
 const ENDS_IN_A_FORMAT = /\/(chat\/completions|completions|responses|messages)\/?$/;
 
-export const providerFile = z.strictObject({
+const withoutKindFields = z.strictObject({
   id: z
     .string()
     .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'has to be lower-case letters, digits, dots and dashes')
@@ -92,4 +93,29 @@ export const providerFile = z.strictObject({
     ),
   stopped: stopSwitch.describe('Stop switch of this provider.'),
 });
+
+/** Each kind adds fields of its own. Which of them a provider may and must have, its kind decides. */
+export function providerSchema(kinds: Readonly<Record<string, ProviderKind>>): typeof withoutKindFields {
+  const ofKinds = Object.assign(
+    {},
+    ...Object.values(kinds).map(({ configuration }) => configuration.settings),
+  );
+  // The compiler need not know them: only their kind reads them.
+  const optional: object = Object.fromEntries(
+    Object.entries<ZodType>(ofKinds).map(([name, schema]) => [name, schema.optional()]),
+  );
+  return z.strictObject({ ...optional, ...withoutKindFields.shape }).superRefine((file, context) => {
+    const settings = kinds[file.kind]?.configuration.settings ?? {};
+    const refuse = (name: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [name], message });
+    for (const name of Object.keys(ofKinds)) {
+      if (!Reflect.has(file, name)) {
+        if (settings[name]?.safeParse(undefined).success === false)
+          refuse(name, 'is missing: this kind of provider needs it');
+      } else if (settings[name] === undefined) refuse(name, 'is not a field of this kind of provider');
+    }
+  });
+}
+
+export const providerFile = providerSchema(providerKinds);
 export type ProviderFile = z.infer<typeof providerFile>;

@@ -2,7 +2,7 @@ import type { ProviderSettings } from '#core/catalog/catalog-settings.ts';
 import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import { CONFIG_BYTES_MAX } from '#core/limits.ts';
 import type { Secret } from '#core/secret.ts';
-import { kindNamed } from '../providers/provider-kinds.ts';
+import { findKind, kindNamed } from '../providers/provider-kinds.ts';
 import { parseAdminToken } from './admin-token.ts';
 import { checkMediaModels } from './check-media-models.ts';
 import { checkReferences } from './check-references.ts';
@@ -147,7 +147,7 @@ function clusterProblems(
     problems.push(document.problem(['admin', 'tokenEnv'], message));
   }
   for (const [index, { kind, baseUrl }] of providers.entries()) {
-    if (kind !== 'simulator' || baseUrl !== undefined) continue;
+    if (findKind(kind)?.configuration.runsInProcess !== true || baseUrl !== undefined) continue;
     const message =
       'is missing: a simulator inside one process is no provider of a cluster; start one by itself';
     problems.push(document.problem(['providers', index, 'baseUrl'], message));

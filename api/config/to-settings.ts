@@ -6,6 +6,7 @@ import {
   type PriceOverride,
 } from '#core/catalog/catalog.ts';
 import type { CatalogSettings, ModelSettings, ProviderSettings } from '#core/catalog/catalog-settings.ts';
+import type { KindConfiguration } from '#core/catalog/provider-kind.ts';
 import { type AttoUsd, type NanoUsd, parseAttoUsd, parseFactorPpm, parseNanoUsd } from '#core/money.ts';
 import type { Secret } from '#core/secret.ts';
 import { withoutEndSlashes } from '#core/without-end-slashes.ts';
@@ -28,6 +29,7 @@ export function toProviderSettings(file: ProviderFile, apiKey: Secret | null): P
     images: file.images ?? null,
     baseUrl,
     apiKey,
+    settings: readKindSettings(file, configuration),
     catalog: file.catalog ?? configuration.catalog,
     priceFactorPpm: checked(parseFactorPpm(file.priceFactor)),
     priceJumpPpm: checked(parseFactorPpm(file.priceJumpFactor)),
@@ -35,6 +37,11 @@ export function toProviderSettings(file: ProviderFile, apiKey: Secret | null): P
     stopped: file.stopped,
   };
 }
+
+const readKindSettings = (file: object, { settings }: KindConfiguration): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(settings).map(([name, schema]) => [name, schema.parse(Reflect.get(file, name))]),
+  );
 
 export function toModelSettings(
   files: readonly ModelFile[],

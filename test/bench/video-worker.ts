@@ -45,6 +45,7 @@ const provider: Provider = {
   dialect: dialects.other,
   baseUrl: `http://127.0.0.1:${values.provider}/api/v1`,
   apiKey: 'sk-bench',
+  settings: {},
   priceFactorPpm: FACTOR_ONE_PPM,
   stopped: false,
 };

@@ -20,6 +20,7 @@ const provider = (id: string, more: Partial<Provider> = {}): Provider => ({
   cancel: 'stops_billing',
   baseUrl: `http://${id}.test`,
   apiKey: `key of ${id}`,
+  settings: {},
   priceFactorPpm: 1_000_000n,
   stopped: false,
   ...more,

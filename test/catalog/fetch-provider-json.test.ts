@@ -32,6 +32,7 @@ const providerAt = (baseUrl: string): Provider => ({
   dialect: dialects.other,
   baseUrl,
   apiKey: 'geheim',
+  settings: {},
   priceFactorPpm: 1_000_000n,
   stopped: false,
 });

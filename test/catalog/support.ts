@@ -22,6 +22,7 @@ export const provider = (given: Partial<ProviderSettings> = {}): ProviderSetting
   images: null,
   baseUrl: 'http://localhost:1/v1',
   apiKey: null,
+  settings: {},
   catalog: 'import',
   priceFactorPpm: 1_000_000n,
   priceJumpPpm: 3_000_000n,

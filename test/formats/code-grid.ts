@@ -409,7 +409,11 @@ function silent(rule: ScriptRule, when: string): Way {
       const asked = world.ask('time moves by hand', cell);
       await until(() => gateway.running.deps.gateway.openCalls.size === 1);
       await until(
-        () => gateway.provider.requests().at(-1)?.path.endsWith(pathOf(askedIn(cell.kind, cell.format))) === true,
+        () =>
+          gateway.provider
+            .requests()
+            .at(-1)
+            ?.path.endsWith(pathOf(askedIn(cell.kind, cell.format))) === true,
       );
       await passTime(gateway, world.clock, (cell.stream ? 30 : 13) * MINUTE_MS + 2 * SECOND_MS);
       const met = await asked;

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { roles } from '../../api/start/workers/roles.ts';
 import { keeps } from '../../image/build-context.ts';
 import { fillIn, pairsOf, readDockerfile } from '../../image/dockerfile.ts';
 import { licenceTexts, requireAllowedLicences } from '../../image/licences.ts';
@@ -32,6 +34,16 @@ test('its version is that of the package, and the first command that of `make ru
   expect(textOf(1, 'ARG')).toContain(`VERSION=${version}`);
   const [, flags] = /^GATEWAY_FLAGS := (.*)$/m.exec(readText('Makefile')) ?? [];
   expect(textOf(1, 'CMD').map((text) => JSON.parse(text))).toEqual([[flags, 'api/main.ts']]);
+});
+
+test('every source that its steps run is in the tree', () => {
+  const sources = [
+    ...readText('Dockerfile').matchAll(/(?:\/app\/|node )((?:api|workers)\/[\w/.' +-]+\.ts)/g),
+  ].flatMap(([, path = '']) =>
+    path.includes("' + role + '") ? roles.map((role) => path.replace("' + role + '", role)) : [path],
+  );
+  expect(sources).toEqual(expect.arrayContaining(['api/main.ts', 'api/start/workers/start-market-role.ts']));
+  for (const path of sources) expect(existsSync(join(root, path)), path).toBe(true);
 });
 
 describe('a Dockerfile is followed as it is written, or not at all', () => {

@@ -8,7 +8,7 @@ import { fakeUpstream } from './fake-ends.ts';
 function startAdapted(change: Partial<AnswerAdapter> = {}) {
   const { upstream, controller } = fakeUpstream();
   const adapter: AnswerAdapter = {
-    begin: () => 'text/event-stream',
+    begin: (_status, headers) => ({ ...headers, 'content-type': 'text/event-stream' }),
     data: (chunk) => Buffer.from(chunk.toString().toUpperCase()),
     end: () => Buffer.from('!'),
     ...change,
@@ -29,7 +29,7 @@ const broken = () => {
 };
 
 describe('an answer that its kind of provider turns into another format', () => {
-  it('comes as the adapter turns it, under the content type that the adapter names', () => {
+  it('comes as the adapter turns it, under the headers that the adapter names', () => {
     const { upstream, controller, answer, heard } = startAdapted();
     answer.onResponseStart(controller, 200, {
       'content-type': 'application/x-frames',

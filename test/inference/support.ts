@@ -38,6 +38,7 @@ export const provider = (given: Partial<Provider> = {}): Provider => ({
   dialect: dialects.other,
   baseUrl: 'http://127.0.0.1:1/v1',
   apiKey: null,
+  settings: {},
   priceFactorPpm: 1_000_000n,
   stopped: false,
   ...given,

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
+import { systemClock } from '#core/clock.ts';
 import { formatUsd } from '#core/money.ts';
+import { createProbe } from '#core/provider-health/probe-provider.ts';
 import { FORMATS, requestIn } from '../formats/requests.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { pathOf } from '../support/path-of.ts';
 import { startWireProvider, type WireProvider } from '../support/wire-provider.ts';
-import { framed } from './made-up/framed-kind.ts';
-import { frame } from './made-up/framed-wire.ts';
-import { startKindGateway } from './provider-contract.ts';
+import { framed, signatureOf } from './made-up/framed-kind.ts';
+import { frame, framedWire } from './made-up/framed-wire.ts';
+import { CONTRACT_KEY, startKindGateway } from './provider-contract.ts';
 
 /** 11 × $0.000001 + 7 × $0.000004. */
 const COUNT = [11, 7];
@@ -16,7 +19,7 @@ let provider: WireProvider;
 let gateway: TestGateway;
 beforeAll(async () => {
   provider = await startWireProvider();
-  gateway = await startKindGateway(framed, provider.url);
+  gateway = await startKindGateway(framedWire, provider.url);
 });
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
@@ -58,6 +61,49 @@ describe('a provider with a format of its own serves callers of every format', (
     });
   });
 
+  it('and gives it the bytes of a linked image in its own words', async () => {
+    const bytes = Buffer.from('paint');
+    Object.assign(gateway.running.deps.gateway, {
+      fetchImage: async () => ({ ok: true, contentType: 'image/png', bytes }),
+    });
+    answers({ say: 'A moon.' }, { close: true, count: COUNT });
+    const image = { type: 'image_url', image_url: { url: 'https://images.example.com/moon.png' } };
+    const messages = [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, image] }];
+    const response = await gateway.post(
+      { ...requestIn('chat', 'acme/moon'), messages },
+      { path: pathOf('chat') },
+    );
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('A moon.')]);
+    const scenery = { scenery: 'image/png', paint: bytes.toString('base64') };
+    expect(provider.requests.at(-1)?.body.play).toEqual([
+      { role: 'audience', says: ['What is it?', scenery] },
+    ]);
+    await gateway.settled();
+  });
+
+  it('and ends with an error of the provider, at the price of the text, when its reader fails', async () => {
+    answers({ say: 'About ' }, { boo: true }, { close: true, count: COUNT });
+    const response = await gateway.post(requestIn('chat', 'acme/moon', { stream: true }), {
+      path: pathOf('chat'),
+    });
+    const text = await response.text();
+    expect(text).toContain('"code":"provider_error"');
+    await gateway.settled();
+    const [call] = await gateway.calls();
+    expect(call).toMatchObject({ outcome: 'failed', errorCode: 'provider_error' });
+    expect(call?.chargedNanoUsd).toBeGreaterThan(0n);
+  });
+
+  it('and is complete with its last event, whatever empty events follow', async () => {
+    answers({ say: 'About ' }, { close: true, count: COUNT }, { curtain: true }, { count: COUNT });
+    await (
+      await gateway.post(requestIn('chat', 'acme/moon', { stream: true }), { path: pathOf('chat') })
+    ).text();
+    await gateway.settled();
+    const [call] = await gateway.calls();
+    expect(call && [call.outcome, formatUsd(call.chargedNanoUsd)]).toEqual(['ok', COST_USD]);
+  });
+
   it('and refuses by its name, before anything is held, what its format has no place for', async () => {
     const asked = provider.requests.length;
     const response = await gateway.post(requestIn('messages', 'acme/moon', { top_k: 5 }), {
@@ -66,5 +112,39 @@ describe('a provider with a format of its own serves callers of every format', (
     expect([response.status, await response.text()]).toEqual([404, expect.stringContaining('`top_k`')]);
     expect(provider.requests).toHaveLength(asked);
     expect((await gateway.view()).holds).toEqual([]);
+  });
+});
+
+describe('a kind that signs what it sends', () => {
+  it.each(['models', 'key'] as const)('signs a probe of the %s, too', async (target) => {
+    const served = gateway.running.deps.catalog.provider('p');
+    if (served === undefined) throw new Error('the provider is not served');
+    provider.answer({ body: '{}' });
+    expect(await createProbe(systemClock)(served, target, new AbortController().signal)).toEqual({
+      kind: 'answered',
+      status: 200,
+    });
+    const asked = provider.requests.at(-1);
+    const path = target === 'key' ? '/box-office' : '/models';
+    expect(asked).toMatchObject({
+      path,
+      headers: { 'x-house': 'globe', 'x-signature': signatureOf(CONTRACT_KEY, `GET ${path} `) },
+    });
+  });
+
+  it('signs the look-up of a list, and is told as unreachable where it cannot sign', async () => {
+    const served = gateway.running.deps.catalog.provider('p');
+    if (served === undefined) throw new Error('the provider is not served');
+    provider.answer({ body: '{"data":[]}' });
+    const fetchJson = createFetchProviderJson(systemClock);
+    expect(await fetchJson(served, '/models')).toEqual({ data: [] });
+    expect(provider.requests.at(-1)?.headers['x-signature']).toBe(signatureOf(CONTRACT_KEY, 'GET /models '));
+    const expired = {
+      ...served,
+      kind: { ...framed, prepare: () => Promise.reject(new Error('the token has expired')) },
+    };
+    await expect(fetchJson(expired, '/models')).rejects.toThrow('The provider cannot be reached');
+    const probe = createProbe(systemClock)(expired, 'key', new AbortController().signal);
+    expect(await probe).toEqual({ kind: 'unconnected' });
   });
 });

@@ -35,6 +35,8 @@ export interface ProviderWire {
   alwaysStreams?: boolean;
   /** The body of an error. */
   error(words: string): string;
+  /** What its configuration says beside what all providers say. */
+  settings?: Readonly<Record<string, unknown>>;
   /** What the provider says later of a call that cost `COST_USD`, if it keeps such records. */
   record?: string;
 }
@@ -54,12 +56,15 @@ models:
   - id: acme/moon
     contextLength: 32768
     maxOutputTokens: 1024
-    inputModalities: [text]
+    inputModalities: [text, image]
     endpoints: [{ provider: p, model: "moon-2:big", pricing: { prompt: "0.000001", completion: "0.000004" } }]
 `;
 
 /** A gateway whose model `acme/moon` is served by a provider of this kind, which need not be in the registry. */
-export const startKindGateway = (kind: ProviderKind, url: string): Promise<TestGateway> =>
+export const startKindGateway = (
+  { kind, settings = {} }: Pick<ProviderWire, 'kind' | 'settings'>,
+  url: string,
+): Promise<TestGateway> =>
   startTestGateway({
     yaml: yaml(url),
     change: (config) => ({
@@ -67,6 +72,7 @@ export const startKindGateway = (kind: ProviderKind, url: string): Promise<TestG
       providers: config.providers.map((each) => ({
         ...each,
         kind,
+        settings,
         apiKey: new Secret(CONTRACT_KEY),
         formats: kind.configuration.formats(each.dialect),
       })),
@@ -79,7 +85,7 @@ export function describeProviderContract(wire: ProviderWire): void {
     let provider: WireProvider;
     let gateway: TestGateway;
 
-    const start = (): Promise<TestGateway> => startKindGateway(wire.kind, provider.url);
+    const start = (): Promise<TestGateway> => startKindGateway(wire, provider.url);
     const answer = (given: WireAnswer): void =>
       provider.answer({ ...given, ...(wire.record === undefined ? {} : { record: wire.record }) });
 
@@ -180,6 +186,7 @@ export function describeProviderContract(wire: ProviderWire): void {
       const text = await (await ask(true)).text();
       expect(text).toMatch(/error/);
       const { costUsd } = await lastCall();
+      expect(Number(costUsd)).toBeGreaterThan(0);
       expect(Number(costUsd)).toBeLessThan(0.001);
     });
 

@@ -115,3 +115,6 @@ export const anthropicWire: ProviderWire = {
   streamType: 'text/event-stream',
   error: (message) => JSON.stringify({ type: 'error', error: { type: 'some_error', message } }),
 };
+
+/** One for every kind of the registry. */
+export const wires: readonly ProviderWire[] = [openrouterWire, openaiWire, anthropicWire, simulatorWire];

@@ -1,5 +1,7 @@
 import { Client, type Dispatcher, Pool } from 'undici';
 import type { Provider } from '#core/catalog/catalog.ts';
+import { preparedRequest } from '#core/catalog/prepared-request.ts';
+import type { ProviderRequest } from '#core/catalog/provider-kind.ts';
 import { SECOND_MS } from '#core/clock.ts';
 import {
   CONNECT_TIMEOUT_MS,
@@ -40,30 +42,28 @@ export class HttpVideoProvider implements VideoProvider {
 
   /** By a connection of its own: one that waits in a pool may be closed at this moment, and then nobody knows. */
   async submit(provider: Provider, order: Buffer): Promise<ProviderAnswer> {
-    const { origin, basePath } = addressOf(provider);
-    const client = new Client(origin, connectionOptions);
+    const client = new Client(addressOf(provider).origin, connectionOptions);
+    const deadline = { of: this.#limits.sending, limitMs: VIDEO_SUBMIT_MS };
+    const headers = { ...ourHeaders, 'content-type': 'application/json' };
     try {
-      return await this.#exchange(this.#limits.sending, VIDEO_SUBMIT_MS, client, {
-        path: `${basePath}/videos`,
-        method: 'POST',
-        headers: { ...headersOf(provider), 'content-type': 'application/json' },
-        body: order,
-      });
+      return await exchange(
+        client,
+        provider,
+        { method: 'POST', path: '/videos', headers, body: order },
+        deadline,
+      );
     } finally {
       await client.destroy();
     }
   }
 
   poll(provider: Provider, providerJobId: string): Promise<ProviderAnswer> {
-    const { origin, basePath } = addressOf(provider);
-    return this.#exchange(this.#limits.reading, VIDEO_ANSWER_MS, this.#pool(origin), {
-      path: `${basePath}/videos/${encodeURIComponent(providerJobId)}`,
-      method: 'GET',
-      headers: headersOf(provider),
-    });
+    const pool = this.#pool(addressOf(provider).origin);
+    const deadline = { of: this.#limits.reading, limitMs: VIDEO_ANSWER_MS };
+    return exchange(pool, provider, getOf(pathOf(providerJobId), ourHeaders), deadline);
   }
 
-  fetchContent(
+  async fetchContent(
     provider: Provider,
     providerJobId: string,
     from: { byte: number; etag: string } | null,
@@ -71,30 +71,16 @@ export class HttpVideoProvider implements VideoProvider {
   ): Promise<Dispatcher.ResponseData> {
     const { origin, basePath } = addressOf(provider);
     const range = from === null ? {} : { range: `bytes=${from.byte}-`, 'if-range': from.etag };
-    return this.#pool(origin).request({
-      path: `${basePath}/videos/${encodeURIComponent(providerJobId)}/content?index=0`,
-      method: 'GET',
-      headers: { ...headersOf(provider), ...range, accept: 'video/mp4' },
-      signal,
-    });
+    const headers = { ...ourHeaders, ...range, accept: 'video/mp4' };
+    const request = await preparedRequest(
+      provider,
+      getOf(`${pathOf(providerJobId)}/content?index=0`, headers),
+    );
+    return this.#pool(origin).request({ ...request, path: basePath + request.path, signal });
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
-  }
-
-  async #exchange(
-    deadlines: Deadlines,
-    limitMs: number,
-    dispatcher: Dispatcher,
-    request: Dispatcher.DispatchOptions,
-  ): Promise<ProviderAnswer> {
-    const exchange = new JsonExchange();
-    const deadline = deadlines.start(limitMs, () => exchange.abort());
-    dispatcher.dispatch(request, exchange);
-    const answer = await exchange.answer;
-    deadline.end();
-    return answer;
   }
 
   #pool(origin: string): Pool {
@@ -122,9 +108,33 @@ function addressOf({ baseUrl }: Provider): { origin: string; basePath: string } 
   return { origin, basePath: pathname.replace(/\/$/, '') };
 }
 
-const headersOf = ({ apiKey }: Provider): Record<string, string> => ({
+const pathOf = (providerJobId: string): string => `/videos/${encodeURIComponent(providerJobId)}`;
+
+const getOf = (path: string, headers: ProviderRequest['headers']): ProviderRequest => ({
+  ...{ method: 'GET', path, headers },
+  body: Buffer.alloc(0),
+});
+
+const ourHeaders = {
   'user-agent': 'faregate',
   accept: 'application/json',
   'accept-encoding': 'identity',
-  ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
-});
+} as const;
+
+async function exchange(
+  dispatcher: Dispatcher,
+  provider: Provider,
+  wanted: ProviderRequest,
+  { of, limitMs }: { of: Deadlines; limitMs: number },
+): Promise<ProviderAnswer> {
+  const json = new JsonExchange();
+  const deadline = of.start(limitMs, () => json.abort());
+  const send = (request: ProviderRequest): void => {
+    dispatcher.dispatch({ ...request, path: addressOf(provider).basePath + request.path }, json);
+  };
+  // Nothing was sent where the kind could not prepare the request.
+  preparedRequest(provider, wanted).then(send, () => json.abort());
+  const answer = await json.answer;
+  deadline.end();
+  return answer;
+}

@@ -27,7 +27,7 @@ export async function checkProvider(
   const fetchJson = createFetchProviderJson(clock, DOCTOR_ASK_MS);
   const [refusal, list] = await Promise.all([
     askKey(provider, fetchJson),
-    ask(provider, '/models', fetchJson),
+    ask(provider, provider.kind.lists.models.path, fetchJson),
   ]);
   if (refusal !== null) return [toFinding(check, provider, refusal)];
   if (list instanceof Error) return [toFinding(check, provider, list)];

@@ -40,6 +40,8 @@ export interface ProviderSettings {
   /** Without a trailing slash. `null`: the simulator that this process starts itself. */
   baseUrl: string | null;
   apiKey: Secret | null;
+  /** As its kind has read them. */
+  settings: Readonly<Record<string, unknown>>;
   catalog: 'import' | 'none';
   priceFactorPpm: bigint;
   /** An imported price that moves by more at once is held back. */

@@ -125,6 +125,7 @@ export function toProvider(settings: ProviderSettings, bundledSimulatorUrl: stri
     dialect: toDialect(settings),
     baseUrl,
     apiKey,
+    settings: settings.settings,
     priceFactorPpm: settings.priceFactorPpm,
     stopped: settings.stopped,
   };

@@ -47,7 +47,7 @@ export const FORMAT_NAMES = Object.keys(FORMAT_PATHS) as FormatName[];
 export interface Provider {
   id: string;
   kind: ProviderKind;
-  /** Those that it speaks itself. Calls in the others are translated, so chat or messages is always among them. */
+  /** Those that it speaks itself. Calls in the others are translated, so chat or messages is always among them. A kind with a format of its own has none. */
   formats: readonly FormatName[];
   /**
    * Whether it stops working, and billing, when the connection of a stream is closed. Then a hang-up closes it at once, and a
@@ -58,6 +58,8 @@ export interface Provider {
   /** Without a trailing slash; paths such as `/chat/completions` are appended. */
   baseUrl: string;
   apiKey: string | null;
+  /** What its configuration says beside what all providers say, as its kind has read it. */
+  settings: Readonly<Record<string, unknown>>;
   /** The operator's margin in parts per million; already inside every price below. */
   priceFactorPpm: bigint;
   stopped: boolean;

@@ -2,6 +2,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import type { Clock } from '../clock.ts';
 import { CATALOG_FETCH_MS, CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { type FetchProviderJson, ProviderAnswerError } from './import-source.ts';
+import { jsonGet, preparedRequest } from './prepared-request.ts';
 
 /** The largest answer of a provider's list. */
 export const CATALOG_BYTES_MAX = 16 * 1024 * 1024;
@@ -21,13 +22,11 @@ export function createFetchProviderJson(clock: Clock, timeoutMs = CATALOG_FETCH_
       abort.abort();
     });
     try {
-      const answer = await request(provider.baseUrl + path, {
+      const { path: asked, headers } = await preparedRequest(provider, jsonGet(path));
+      const answer = await request(provider.baseUrl + asked, {
         dispatcher: agent,
         signal: abort.signal,
-        headers: {
-          ...provider.kind.headers(provider),
-          accept: 'application/json',
-        },
+        headers,
       });
       return await readJson(answer);
     } catch (error) {

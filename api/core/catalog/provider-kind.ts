@@ -1,3 +1,4 @@
+import type { ZodType } from 'zod';
 import type { LookedUpPrice } from '../calls/look-up-price.ts';
 import type { OwnFormat } from '../conversation/own-format.ts';
 import type { NanoUsd } from '../money.ts';
@@ -16,15 +17,19 @@ export interface ProviderKind {
   readonly name: string;
   readonly capabilities: ProviderCapabilities;
   readonly configuration: KindConfiguration;
-  /** The headers by which a provider knows the gateway, sent with every request. None of them comes from a caller. */
-  headers(provider: Pick<Provider, 'formats' | 'apiKey'>): Readonly<Record<string, string>>;
+  /**
+   * The headers by which a provider knows the gateway, sent with every request. None of them comes from a caller. `apiKey` is the key
+   * of this request: a provider with several keys is given once for each.
+   */
+  headers(provider: Pick<Provider, 'formats' | 'apiKey' | 'settings'>): Readonly<Record<string, string>>;
   /** Where an answer is asked for, below the provider's address, with a slash in front. */
   answerPath(asked: AskedAnswer): string;
   /**
-   * Changes a request just before it is sent. A kind needs it if it signs the body or if its key is a token that expires. `null`: the request goes as it is. A rejection counts as an unreachable provider.
+   * Changes any request just before it is sent: calls, probes, lists, bills and records. A kind needs it if it signs what it sends or
+   * if its key is a token that expires. `null`: requests go as they are. A rejection counts as an unreachable provider.
    */
   readonly prepare:
-    | ((provider: Provider, request: AnswerRequest) => AnswerRequest | Promise<AnswerRequest>)
+    | ((provider: Provider, request: ProviderRequest) => ProviderRequest | Promise<ProviderRequest>)
     | null;
   /** Its own format. `null`: its providers speak some of the three formats. */
   readonly ownFormat: OwnFormat | null;
@@ -49,20 +54,25 @@ export interface AskedAnswer {
   stream: boolean;
 }
 
-export interface AnswerRequest {
+export interface ProviderRequest {
+  method: 'GET' | 'POST';
   /** Below the provider's address, with a slash in front. */
   path: string;
   headers: Readonly<Record<string, string>>;
+  /** Empty in a GET. */
   body: Buffer;
 }
+
+/** Names in small letters. */
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
  * Turns the bytes of one answer into bytes of the format that was asked for: JSON, or server-sent events. Binary frames, another
  * shape of errors and usage in another place all end here. Whatever it throws counts as an answer that broke off.
  */
 export interface AnswerAdapter {
-  /** The status line is here. Returns the content type of what follows, as the gateway must read it. */
-  begin(status: number, contentType: string): string;
+  /** The status line is here. Returns the headers as the gateway must read them: the content type of what follows, waits and ids. */
+  begin(status: number, headers: ResponseHeaders): ResponseHeaders;
   /** Returns the bytes that can be passed on by now, possibly none. */
   data(chunk: Buffer): Buffer;
   /** The provider's answer is complete. Returns the last bytes. */
@@ -90,6 +100,8 @@ export interface ProviderCapabilities {
 
 /** What the configuration of a provider of a kind may leave out, and what it may not say. */
 export interface KindConfiguration {
+  /** What a provider of this kind says in its configuration beside what all providers say, such as a region. No secrets. */
+  settings: Readonly<Record<string, ZodType>>;
   /** Its own address, for a provider that names none. `null`: it has none. */
   baseUrl: string | null;
   /** Without an address it runs in the gateway's own process. */

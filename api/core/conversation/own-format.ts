@@ -11,8 +11,24 @@ export interface OwnFormat {
    * of this kind is asked.
    */
   write(conversation: Conversation, asked: AskedModel, unsupported: NamedFields): object;
+  /**
+   * Returns what stands in the body for an image: `write` puts an `imagePlace` there, because images are loaded only once the call is
+   * held. `null`: no image has a place, and `write` names every one to `unsupported`.
+   */
+  readonly writeImage: ((contentType: string, base64: string) => unknown) | null;
   /** Opens the reader of one answer. Every answer is asked for as a stream. */
   openReader(): OwnReader;
+}
+
+const IMAGE_PLACE = 'image_place';
+
+/** The place of the image behind a link, in a body that `OwnFormat.write` returns. */
+export const imagePlace = (link: string): object => ({ [IMAGE_PLACE]: link });
+
+/** The link whose image belongs here; `null`: this is no place of an image. */
+export function imageLinkAt(value: Readonly<Record<string, unknown>>): string | null {
+  const link = value[IMAGE_PLACE];
+  return typeof link === 'string' ? link : null;
 }
 
 export interface NamedFields {

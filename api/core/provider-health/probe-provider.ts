@@ -1,5 +1,7 @@
-import { Client } from 'undici';
+import { Client, type Dispatcher } from 'undici';
 import type { Provider } from '../catalog/catalog.ts';
+import { jsonGet, preparedRequest } from '../catalog/prepared-request.ts';
+import type { ProviderRequest } from '../catalog/provider-kind.ts';
 import { type Clock, SECOND_MS } from '../clock.ts';
 
 /** A probe of a provider without an answer by then has failed. */
@@ -32,24 +34,21 @@ export function createProbe(clock: Clock): Probe {
     const timer = clock.setTimer(PROBE_TIMEOUT_MS, giveUp);
     signal.addEventListener('abort', giveUp, { once: true });
     try {
-      client.dispatch(
-        {
-          path: pathname.replace(/\/$/, '') + pathOf(provider, target),
-          method: 'GET',
-          headers: { ...provider.kind.headers(provider), accept: 'application/json' },
+      const handler: Dispatcher.DispatchHandler = {
+        onRequestStart() {
+          sent = true;
         },
-        {
-          onRequestStart() {
-            sent = true;
-          },
-          onResponseStart(_controller, status) {
-            if (status >= 200) resolve({ kind: 'answered', status });
-          },
-          onResponseData() {},
-          onResponseEnd() {},
-          onResponseError: giveUp,
+        onResponseStart(_controller, status) {
+          if (status >= 200) resolve({ kind: 'answered', status });
         },
-      );
+        onResponseData() {},
+        onResponseEnd() {},
+        onResponseError: giveUp,
+      };
+      const send = (request: ProviderRequest): void => {
+        client.dispatch({ ...request, path: pathname.replace(/\/$/, '') + request.path }, handler);
+      };
+      preparedRequest(provider, jsonGet(pathOf(provider, target))).then(send).catch(giveUp);
       return await promise;
     } finally {
       timer.cancel();
@@ -61,4 +60,4 @@ export function createProbe(clock: Clock): Probe {
 
 /** A router lists its models for anybody. What it says of our key it says to nobody else. */
 const pathOf = ({ kind }: Provider, target: ProbeTarget): string =>
-  (target === 'key' ? kind.keyPath : null) ?? '/models';
+  (target === 'key' ? kind.keyPath : null) ?? kind.lists.models.path;

@@ -52,7 +52,12 @@ export async function startCall<T>(
 ): Promise<T | ApiError> {
   const { holdNanoUsd, advice } = start;
   const noRoom = await admitToCapacity(gateway, context, start);
-  if (noRoom !== null) return await refuse(gateway, context, noRoom);
+  if (noRoom !== null) {
+    // The names and files of a lasting order were looked up before, so its refusals count against the agent's rate.
+    return lasting === null
+      ? await refuse(gateway, context, noRoom)
+      : await refuseStart(gateway, context, noRoom);
+  }
   const startedAtMs = gateway.clock.now();
   let refused: Executed<ReserveRefusal>;
   let isHeld = false;

@@ -1,4 +1,5 @@
 import type { Provider } from '#core/catalog/catalog.ts';
+import type { OwnFormat } from '#core/conversation/own-format.ts';
 import { limitTasks } from '#core/limit-tasks.ts';
 import { MEGABYTE } from '#core/limits.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
@@ -24,10 +25,10 @@ export interface SentBody {
 
 /** Of what is sent to a provider: images that it cannot, or should not, fetch by their links. */
 export function imagesToInline(
-  { dialect }: Pick<Provider, 'dialect'>,
+  { dialect, kind }: Pick<Provider, 'dialect' | 'kind'>,
   images: readonly LinkedImage[],
 ): readonly LinkedImage[] {
-  if (dialect.images === 'inline') return images;
+  if (dialect.images === 'inline' || kind.ownFormat !== null) return images;
   return images.filter(({ link, own }) => own !== null && checkPublicHttpsUrl(link) === null);
 }
 
@@ -51,6 +52,7 @@ export async function inlineImages(
   call: ImageReader,
   images: readonly LinkedImage[],
   body: Buffer,
+  ownFormat: OwnFormat | null = null,
 ): Promise<SentBody | ApiError> {
   const { gateway } = call.options;
   const loading = inTurn(async () => {
@@ -64,7 +66,7 @@ export async function inlineImages(
   const loaded = await Promise.race([loading, call.ended]);
   if (loaded === undefined || isOver(call)) return failureOf(call, 'aborted');
   if (isApiError(loaded)) return loaded;
-  const bytes = writeImages(body, loaded);
+  const bytes = writeImages(body, loaded, ownFormat?.writeImage ?? null);
   if (bytesOnTheirWay + bytes.length > INLINED_BYTES_AT_ONCE) return apiError('gateway_busy');
   bytesOnTheirWay += bytes.length;
   return {

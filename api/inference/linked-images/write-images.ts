@@ -1,3 +1,4 @@
+import { imageLinkAt, type OwnFormat } from '#core/conversation/own-format.ts';
 import { randomBase62 } from '#core/ids.ts';
 import { isRecord } from '#core/is-record.ts';
 import { parseJson } from '#core/parse-json.ts';
@@ -10,16 +11,23 @@ export interface LoadedImage {
 }
 
 /**
- * A request of any format, with images in the places of the links to them. Members without an image pass as they
+ * Puts images in the places of the links to them, in a request of any format. Members without an image pass as they
  * were, and megabytes of base64 are never printed as JSON.
+ *
+ * @param writeOwn Of a format of a kind's own: what stands there for an image. `null`: the request is in one of the three formats.
  */
-export function writeImages(body: Buffer, images: ReadonlyMap<string, LoadedImage>): Buffer {
+export function writeImages(
+  body: Buffer,
+  images: ReadonlyMap<string, LoadedImage>,
+  writeOwn: OwnFormat['writeImage'] = null,
+): Buffer {
   const object = scanJsonObject(body);
   if (typeof object === 'string') throw new Error(`A request of ours is no JSON: ${object}`);
-  const places = new Places(images);
+  const places = new Places(images, writeOwn);
   const marks = new NumberMarks();
   const changes = new MemberChanges();
-  for (const key of ['messages', 'input', 'system', 'input_references']) {
+  const keys = writeOwn === null ? MEMBERS_WITH_IMAGES : object.members.map(({ key }) => key);
+  for (const key of keys) {
     const bytes = memberBytes(object, key);
     if (bytes === undefined) continue;
     const { value } = marks.parse(bytes) ?? { value: parseJson(bytes.toString('utf8')) };
@@ -30,22 +38,27 @@ export function writeImages(body: Buffer, images: ReadonlyMap<string, LoadedImag
   return places.write(rebuildJsonObject(object, changes));
 }
 
+/** Of the three formats, and of orders of images. */
+const MEMBERS_WITH_IMAGES = ['messages', 'input', 'system', 'input_references'];
 const INDEX_CHARS = 6;
 
 class Places {
   readonly filled = new Set<string>();
   readonly #images: ReadonlyMap<string, LoadedImage>;
+  readonly #writeOwn: OwnFormat['writeImage'];
   /** Nobody can guess it, so no text of the caller's is taken for an image's place. */
   readonly #mark = randomBase62(24);
   readonly #order: Buffer[] = [];
 
-  constructor(images: ReadonlyMap<string, LoadedImage>) {
+  constructor(images: ReadonlyMap<string, LoadedImage>, writeOwn: OwnFormat['writeImage']) {
     this.#images = images;
+    this.#writeOwn = writeOwn;
   }
 
   fill(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((each) => this.fill(each));
     if (!isRecord(value)) return value;
+    if (this.#writeOwn !== null) return this.#fillOwn(value, this.#writeOwn);
     const ofMessages = value.type === 'image' && isRecord(value.source) && value.source.type === 'url';
     return Object.fromEntries(
       Object.entries(value).map(([key, member]) => {
@@ -56,6 +69,12 @@ class Places {
         return [key, key === 'input' ? member : this.fill(member)];
       }),
     );
+  }
+
+  #fillOwn(value: Record<string, unknown>, write: NonNullable<OwnFormat['writeImage']>): unknown {
+    const image = this.#find(imageLinkAt(value));
+    if (image !== null) return write(image.contentType, this.#place(image));
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, this.fill(member)]));
   }
 
   #image(value: unknown): unknown {

@@ -1,4 +1,5 @@
 import type { Model } from '#core/catalog/catalog.ts';
+import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import type { AskedModel } from '#core/conversation/conversation.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { Candidate } from '../admit/call-plan.ts';
@@ -69,7 +70,7 @@ function* chooseFormat(
   const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
   const { upstreamModel } = each.endpoint;
   const asked = { upstreamModel, outputTokensCap: cap, reasonsByEffort: reasonsByEffort(upstreamModel) };
-  const translated = yield* translate(wanted, translations, to, asked);
+  const translated = yield* translate(wanted, translations, kind, to, asked);
   if (isApiError(translated)) return translated;
   if (typeof to !== 'string') return { ...each, format: ownFormat, translated, serverTools };
   const candidate = { ...each, format: callFormats[to], translated, serverTools };
@@ -87,11 +88,13 @@ interface Translations {
 function* translate(
   { format, object, value }: Wanted,
   translations: Translations,
+  { name }: ProviderKind,
   to: TranslationTarget,
   asked: AskedModel,
 ): Steps<JsonObject | ApiError> {
   const { done, marks } = translations;
-  const key = `${typeof to === 'string' ? to : asked.upstreamModel} ${asked.outputTokensCap} ${asked.reasonsByEffort}`;
+  const target = typeof to === 'string' ? to : `own ${name} ${asked.upstreamModel}`;
+  const key = `${target} ${asked.outputTokensCap} ${asked.reasonsByEffort}`;
   const known = done.get(key);
   if (known !== undefined) return known;
   if (translations.source === null) {

@@ -69,7 +69,10 @@ function runnerOf(
 ): PlacedTool['runner'] | null {
   const priced = tool.kind !== 'search' || endpoint.prices.webSearch !== null;
   const ownTool = isInOwnWords(tool) && priced && format.name === 'messages';
-  const { serverTools } = provider.kind.capabilities;
+  const { kind } = provider;
+  // The neutral conversation has no place for them.
+  if (kind.ownFormat !== null) return null;
+  const { serverTools } = kind.capabilities;
   if (serverTools === 'router') {
     // Items and blocks of the router's tools have no counterpart in the other formats.
     if (!native) return null;

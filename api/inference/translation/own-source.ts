@@ -1,4 +1,4 @@
-import type { OwnReader } from '#core/conversation/own-format.ts';
+import type { OwnEvent, OwnReader } from '#core/conversation/own-format.ts';
 import { isErrorEvent } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
@@ -19,11 +19,24 @@ export class OwnSource implements AnswerSource {
     const read = readJsonObject(data, answerBounds);
     if (typeof read === 'string') return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
     if (isErrorEvent(data, read.object)) return { kind: 'error' };
-    const { pieces, usage, isLast } = this.#reader.read(read.value, eventName);
+    const event = this.#readEvent(read.value, eventName);
+    if (event === null) return { kind: 'malformed' };
+    const { pieces, usage, isLast } = event;
     const hasText = pieces.some(bringsText);
-    const records = usage === null ? [] : [Buffer.from(JSON.stringify(usage))];
-    this.#usage.add(records, { isLast, hasText });
+    if (usage !== null || isLast) {
+      const records = usage === null ? [] : [Buffer.from(JSON.stringify(usage))];
+      this.#usage.add(records, { isLast: isLast || (!hasText && this.isComplete()), hasText });
+    } else if (hasText) this.#usage.textFollows();
     return { kind: 'pieces', pieces };
+  }
+
+  /** `null`: the kind's reader knows no such event, and has thrown. */
+  #readEvent(event: Readonly<Record<string, unknown>>, name: string): OwnEvent | null {
+    try {
+      return this.#reader.read(event, name);
+    } catch {
+      return null;
+    }
   }
 
   /** Every answer in such a format is asked for as a stream. */

@@ -1,9 +1,7 @@
 import type { Dispatcher } from 'undici';
-import type { AnswerAdapter } from '#core/catalog/provider-kind.ts';
+import type { AnswerAdapter, ResponseHeaders } from '#core/catalog/provider-kind.ts';
 import { JSON_ANSWER_BYTES } from '#core/limits.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Hands a provider's answer to its request in the format that was asked for, as the kind's adapter turns it. */
 export class AdaptedAnswer implements Dispatcher.DispatchHandler {
@@ -24,13 +22,12 @@ export class AdaptedAnswer implements Dispatcher.DispatchHandler {
     this.#request.onRequestStart(controller);
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     if (status < 200) return;
     // Whatever the adapter does, the provider has answered.
     this.#request.onResponseStart(controller, status, headers);
-    const contentType = this.#try(() => this.#adapter.begin(status, String(headers['content-type'] ?? '')));
-    if (contentType === null) return;
-    this.#request.onResponseStart(controller, status, { ...headers, 'content-type': contentType });
+    const adapted = this.#try(() => this.#adapter.begin(status, headers));
+    if (adapted !== null) this.#request.onResponseStart(controller, status, adapted);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -23,7 +23,7 @@ export async function runAttempt(call: RunningCall): Promise<Attempt> {
   const built = buildBody(call);
   const images = imagesToInline(call.provider, call.options.plan.linkedImages);
   if (images.length === 0) return await askProvider(call, { bytes: built, done: noop });
-  const body = await inlineImages(call, images, built);
+  const body = await inlineImages(call, images, built, call.provider.kind.ownFormat);
   // Another provider may fetch what we could not.
   return isApiError(body) ? failed(body, true) : await askProvider(call, body);
 }

@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 import type { Provider } from '#core/catalog/catalog.ts';
-import type { AnswerAdapter, AnswerRequest } from '#core/catalog/provider-kind.ts';
+import type { AnswerAdapter, ProviderRequest } from '#core/catalog/provider-kind.ts';
 import { CONNECT_TIMEOUT_MS } from '#core/limits.ts';
 import { AdaptedAnswer } from './adapted-answer.ts';
 import { UpstreamRequest } from './upstream-request.ts';
@@ -25,13 +25,13 @@ export class UpstreamPools {
       ...more,
     };
     const request = new UpstreamRequest();
-    const send = (ready: AnswerRequest): void => {
+    const send = (ready: ProviderRequest): void => {
       // An end of the call may have come before the kind had its request ready.
       if (request.ended) return;
       const handler = adapter === null ? request : new AdaptedAnswer(request, adapter);
-      this.#pool(origin).dispatch({ ...ready, path: basePath + ready.path, method: 'POST' }, handler);
+      this.#pool(origin).dispatch({ ...ready, path: basePath + ready.path }, handler);
     };
-    const plain = { path, headers, body };
+    const plain: ProviderRequest = { method: 'POST', path, headers, body };
     const { prepare } = provider.kind;
     if (prepare === null) send(plain);
     else {

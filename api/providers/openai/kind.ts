@@ -16,6 +16,7 @@ export const openai: ProviderKind = {
     makesMedia: false,
   },
   configuration: {
+    settings: {},
     baseUrl: null,
     runsInProcess: false,
     catalog: 'none',

@@ -17,6 +17,7 @@ export const openrouter: ProviderKind = {
     makesMedia: true,
   },
   configuration: {
+    settings: {},
     baseUrl: 'https://openrouter.ai/api/v1',
     runsInProcess: false,
     catalog: 'import',

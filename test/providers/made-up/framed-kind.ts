@@ -1,7 +1,13 @@
 import { createHmac } from 'node:crypto';
-import type { AnswerAdapter, ProviderKind } from '#core/catalog/provider-kind.ts';
-import type { Conversation, Turn } from '#core/conversation/conversation.ts';
-import type { NamedFields, OwnEvent, OwnFormat } from '#core/conversation/own-format.ts';
+import { z } from 'zod';
+import type { AnswerAdapter, ProviderKind, ResponseHeaders } from '#core/catalog/provider-kind.ts';
+import type { Conversation, Turn, UserPart } from '#core/conversation/conversation.ts';
+import {
+  imagePlace,
+  type NamedFields,
+  type OwnEvent,
+  type OwnFormat,
+} from '#core/conversation/own-format.ts';
 import { openai } from '../../../api/providers/openai/kind.ts';
 
 /*
@@ -20,10 +26,12 @@ const ownFormat: OwnFormat = {
       words: outputTokensCap,
     };
   },
+  writeImage: (contentType, base64) => ({ scenery: contentType, paint: base64 }),
   openReader() {
     let calls = 0;
     return {
-      read({ say, prop, use, close, count }): OwnEvent {
+      read({ say, prop, use, close, count, boo }): OwnEvent {
+        if (boo === true) throw new Error('no such event');
         const pieces: OwnEvent['pieces'][number][] = [];
         if (typeof say === 'string') pieces.push({ type: 'text', text: say });
         if (typeof prop === 'string') {
@@ -45,19 +53,25 @@ const ownFormat: OwnFormat = {
 export const framed: ProviderKind = {
   ...openai,
   name: 'framed',
-  configuration: { ...openai.configuration, dialects: null, formats: () => [] },
-  headers: () => ({}),
+  configuration: {
+    ...openai.configuration,
+    settings: { house: z.string().regex(/^[a-z]+$/) },
+    dialects: null,
+    formats: () => [],
+  },
+  headers: ({ settings }) => ({ 'x-house': String(settings.house) }),
   answerPath: ({ upstreamModel }) => `/stages/${encodeURIComponent(upstreamModel)}`,
+  keyPath: '/box-office',
   async prepare({ apiKey }, request) {
-    const signature = signatureOf(apiKey ?? '', request.body.toString());
+    const signature = signatureOf(apiKey ?? '', `${request.method} ${request.path} ${request.body}`);
     return { ...request, headers: { ...request.headers, 'x-signature': signature } };
   },
   ownFormat,
   openAdapter: () => new FrameAdapter(),
 };
 
-export const signatureOf = (key: string, body: string): string =>
-  createHmac('sha256', key).update(body).digest('hex');
+export const signatureOf = (key: string, signed: string): string =>
+  createHmac('sha256', key).update(signed).digest('hex');
 
 function lineOf(turn: Turn, unsupported: NamedFields): object {
   switch (turn.role) {
@@ -67,11 +81,17 @@ function lineOf(turn: Turn, unsupported: NamedFields): object {
     case 'tool':
       return { prop: turn.callId, gave: turn.parts.map((part) => (part.type === 'text' ? part.text : '')) };
     case 'user':
-      for (const part of turn.parts) if (part.type !== 'text') unsupported.add(part.at, 'an image or a file');
-      return { role: 'audience', says: turn.parts.map((part) => (part.type === 'text' ? part.text : '')) };
+      return { role: 'audience', says: turn.parts.map((part) => writePart(part, unsupported)) };
     case 'assistant':
       return { role: 'actor', says: turn.parts.map((part) => (part.type === 'text' ? part.text : '')) };
   }
+}
+
+function writePart(part: UserPart, unsupported: NamedFields): string | object {
+  if (part.type === 'text') return part.text;
+  if (part.type === 'image') return imagePlace(part.url);
+  unsupported.add(part.at, 'a file');
+  return '';
 }
 
 function refuseRest({ topK, answerFormat }: Conversation, unsupported: NamedFields): object {
@@ -85,9 +105,9 @@ class FrameAdapter implements AnswerAdapter {
   #status = 0;
   #waiting: Buffer = Buffer.alloc(0);
 
-  begin(status: number): string {
+  begin(status: number): ResponseHeaders {
     this.#status = status;
-    return status === 200 ? 'text/event-stream' : 'application/json';
+    return { 'content-type': status === 200 ? 'text/event-stream' : 'application/json' };
   }
 
   data(chunk: Buffer): Buffer {

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { CONTRACT_KEY, type ProviderWire } from '../provider-contract.ts';
 import { framed, signatureOf } from './framed-kind.ts';
 
@@ -8,14 +9,18 @@ export function frame(value: object): string {
   return String.fromCharCode(length >> 7, length & 127) + json;
 }
 
+const isSigned = (headers: IncomingHttpHeaders, signed: string): boolean =>
+  headers['x-house'] === 'globe' && headers['x-signature'] === signatureOf(CONTRACT_KEY, signed);
+
 /** What servers of that kind read and write. */
 export const framedWire: ProviderWire = {
   kind: framed,
+  settings: { house: 'globe' },
   format: 'chat',
   alwaysStreams: true,
   readRequest: ({ path, headers, body }) => ({
     model: decodeURIComponent(path.replace('/stages/', '')),
-    key: headers['x-signature'] === signatureOf(CONTRACT_KEY, JSON.stringify(body)) ? CONTRACT_KEY : 'wrong',
+    key: isSigned(headers, `POST ${path} ${JSON.stringify(body)}`) ? CONTRACT_KEY : 'wrong',
     prompt: (body.play as { says: string[] }[]).flatMap(({ says }) => says).join(' '),
     stream: true,
   }),

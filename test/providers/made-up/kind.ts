@@ -1,4 +1,9 @@
-import type { AnswerAdapter, AskedAnswer, ProviderKind } from '#core/catalog/provider-kind.ts';
+import type {
+  AnswerAdapter,
+  AskedAnswer,
+  ProviderKind,
+  ResponseHeaders,
+} from '#core/catalog/provider-kind.ts';
 import { openai } from '../../../api/providers/openai/kind.ts';
 
 /*
@@ -14,6 +19,7 @@ export const madeUp: ProviderKind = {
   answerPath: ({ upstreamModel, stream }) =>
     `/parlours/${encodeURIComponent(upstreamModel)}:${stream ? 'chat' : 'ask'}`,
   prepare(_provider, request) {
+    if (request.method === 'GET') return request;
     const { messages, max_tokens: most } = JSON.parse(request.body.toString());
     const talk = messages.map(({ role, content }: Message) => ({ who: role, says: content }));
     return { ...request, body: Buffer.from(JSON.stringify({ talk, most })) };
@@ -40,9 +46,13 @@ class ParlourAdapter implements AnswerAdapter {
     this.#asked = asked;
   }
 
-  begin(status: number): string {
+  begin(status: number, headers: ResponseHeaders): ResponseHeaders {
     this.#status = status;
-    return this.#isStream ? 'text/event-stream' : 'application/json';
+    const wait = headers['x-come-back-in'];
+    return {
+      'content-type': this.#isStream ? 'text/event-stream' : 'application/json',
+      ...(wait === undefined ? {} : { 'retry-after': wait }),
+    };
   }
 
   data(chunk: Buffer): Buffer {
