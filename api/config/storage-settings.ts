@@ -42,6 +42,8 @@ interface Credentials {
 export interface RedisSettings extends Credentials {
   urls: readonly string[];
   cluster: boolean;
+  /** Not in the configuration file: tests raise it on busy machines. Default: `REDIS_TIMEOUT_MS`. */
+  timeoutMs?: number;
 }
 
 export interface KafkaSettings {

@@ -4,14 +4,20 @@ import type { RedisAddress } from '#core/drivers/redis.ts';
 import type { CassandraSettings, KafkaSettings, RedisSettings } from './storage-settings.ts';
 
 /** The settings as the drivers take them, secrets in the open: made where a connection is opened, and not kept. */
-export function toRedisAddress({ urls, cluster, username, password }: RedisSettings): RedisAddress {
+export function toRedisAddress({
+  urls,
+  cluster,
+  username,
+  password,
+  timeoutMs,
+}: RedisSettings): RedisAddress {
   const complete = urls.map((text) => {
     const url = new URL(text);
     if (username !== null) url.username = encodeURIComponent(username);
     if (password !== null) url.password = encodeURIComponent(password.reveal());
     return url.toString();
   });
-  return { urls: complete, cluster };
+  return { urls: complete, cluster, timeoutMs };
 }
 
 export const toKafkaOptions = ({ brokers, tls, sasl }: KafkaSettings, clientId: string): KafkaOptions => ({

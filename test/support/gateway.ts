@@ -18,6 +18,7 @@ import { type Config, loadConfig } from '../../api/config/config.ts';
 import { createEndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { type RunningGateway, startGateway } from '../../api/start/start-gateway.ts';
 import { startTestProvider, type TestProvider } from './provider.ts';
+import { PATIENT_MS } from './redis-ledger.ts';
 import { type SharedCluster, sharedCluster, untilProjected } from './shared-cluster.ts';
 
 export interface TestGatewayOptions {
@@ -87,6 +88,12 @@ providers:
   - { id: sim, kind: simulator, cancel: bills_full, baseUrl: ${provider.baseUrl} }
 `;
 
+/** A machine that is busy with tests may answer late, and no test of a shared cluster is about that. */
+const withPatience = (config: Config): Config =>
+  config.storage.mode === 'cluster'
+    ? { ...config, storage: { ...config.storage, redis: { ...config.storage.redis, timeoutMs: PATIENT_MS } } }
+    : config;
+
 const neverLate: LoopDelay = { takeMs: () => 0, stop() {} };
 
 /** Of all gateways of this process: in a cluster they share their agents. */
@@ -108,7 +115,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const files = options.files === false ? '' : (cluster?.filesYaml ?? '');
   await writeFile(configFile, yaml + (cluster?.yaml ?? '') + files);
   const read = await loadConfig({ FAREGATE_CONFIG: configFile, FAREGATE_DATA: dataDir });
-  const config = options.change?.(read) ?? read;
+  const patient = withPatience(read);
+  const config = options.change?.(patient) ?? patient;
   const running = await startGateway(config, { clock, log, loopDelay: options.loopDelay ?? neverLate });
   const { store, gateway } = running.deps;
   const { ledger, history } = store;

@@ -43,11 +43,13 @@ export function createEvaluator(client: RedisClient): Evaluate {
 class Writes {
   readonly #redis: Redis;
   readonly #waiting: EvalshaCommand[] = [];
+  readonly #timeoutMs: number;
   #writes = 0;
   #isDue = false;
 
   constructor(redis: Redis) {
     this.#redis = redis;
+    this.#timeoutMs = redis.options.commandTimeout ?? REDIS_TIMEOUT_MS;
   }
 
   ask(command: EvalshaCommand): Promise<unknown> {
@@ -76,7 +78,7 @@ class Writes {
     const stream = { isPipeline: true as const, destination: { redis }, write };
     for (const command of commands) void redis.sendCommand(command, stream);
     if (texts.length > 0) redis.stream.write(texts.join(''));
-    const timer = systemClock.setTimer(REDIS_TIMEOUT_MS, () => {
+    const timer = systemClock.setTimer(this.#timeoutMs, () => {
       for (const command of commands) command.reject(new Error('Command timed out'));
     });
     // Answers come in order, so with the last one's all are there.
@@ -91,7 +93,7 @@ class Writes {
 
   /** Those who asked have given up, or would ask a connection that is not there. */
   #dropLate(): void {
-    const oldestMs = systemClock.monotonicMs() - REDIS_TIMEOUT_MS;
+    const oldestMs = systemClock.monotonicMs() - this.#timeoutMs;
     // A connection that is being left is still called ready.
     const isReady = this.#redis.status === 'ready' && this.#redis.stream.writable;
     const isLate = ({ askedAtMs }: EvalshaCommand) => !isReady || askedAtMs < oldestMs;

@@ -6,6 +6,8 @@ export interface RedisAddress {
   /** `rediss://` is TLS. Of a Redis Cluster some of its nodes, which tell of the others. */
   urls: readonly string[];
   cluster: boolean;
+  /** How long a command may take. Default: `REDIS_TIMEOUT_MS`. */
+  timeoutMs?: number | undefined;
 }
 
 export const REDIS_TIMEOUT_MS = 500;
@@ -71,12 +73,13 @@ const NAMES: ReadonlySet<string> = new Set([
 const UNAVAILABLE =
   /^(Connection is closed|connect E|Command timed out|Stream isn't writeable|NOAUTH|WRONGPASS|LOADING|READONLY|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|MISCONF|OOM|Failed to refresh slots|None of startup nodes)/;
 
-function createClient({ urls, cluster }: RedisAddress): RedisClient {
+function createClient({ urls, cluster, timeoutMs = REDIS_TIMEOUT_MS }: RedisAddress): RedisClient {
   const [first] = urls;
   if (first === undefined) throw new Error('no url of a Redis');
   if (cluster) return connectCluster(urls.map((url) => new URL(url)));
   const client: Redis = new Redis(first, {
     ...onceOnly,
+    commandTimeout: timeoutMs,
     retryStrategy: () => RECONNECT_MS,
     // A primary that became a replica keeps its connections, while its address leads to another by now. Only who
     // writes is told, as each process does every second for the pool; of many answers that say so the first one is enough.
