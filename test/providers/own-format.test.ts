@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
+import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import { systemClock } from '#core/clock.ts';
 import { formatUsd } from '#core/money.ts';
 import { createProbe } from '#core/provider-health/probe-provider.ts';
@@ -7,7 +8,7 @@ import { FORMATS, requestIn } from '../formats/requests.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { pathOf } from '../support/path-of.ts';
 import { startWireProvider, type WireProvider } from '../support/wire-provider.ts';
-import { framed, signatureOf } from './made-up/framed-kind.ts';
+import { framed, framedFormat, signatureOf } from './made-up/framed-kind.ts';
 import { frame, framedWire } from './made-up/framed-wire.ts';
 import { CONTRACT_KEY, startKindGateway } from './provider-contract.ts';
 
@@ -117,7 +118,7 @@ describe('a provider with a format of its own serves callers of every format', (
 
 describe('a kind that signs what it sends', () => {
   it.each(['models', 'key'] as const)('signs a probe of the %s, too', async (target) => {
-    const served = gateway.running.deps.catalog.provider('p');
+    const served = gateway.running.deps.catalog.provider('first');
     if (served === undefined) throw new Error('the provider is not served');
     provider.answer({ body: '{}' });
     expect(await createProbe(systemClock)(served, target, new AbortController().signal)).toEqual({
@@ -133,7 +134,7 @@ describe('a kind that signs what it sends', () => {
   });
 
   it('signs the look-up of a list, and is told as unreachable where it cannot sign', async () => {
-    const served = gateway.running.deps.catalog.provider('p');
+    const served = gateway.running.deps.catalog.provider('first');
     if (served === undefined) throw new Error('the provider is not served');
     provider.answer({ body: '{"data":[]}' });
     const fetchJson = createFetchProviderJson(systemClock);
@@ -147,4 +148,61 @@ describe('a kind that signs what it sends', () => {
     const probe = createProbe(systemClock)(expired, 'key', new AbortController().signal);
     expect(await probe).toEqual({ kind: 'unconnected' });
   });
+});
+
+describe('a kind that cannot prepare its request', () => {
+  const broken = (prepare: NonNullable<ProviderKind['prepare']>) => ({
+    kind: { ...framed, prepare },
+    settings: { house: 'globe' },
+  });
+  const ask = (at: TestGateway, signal?: AbortSignal): Promise<Response> =>
+    at.post(requestIn('chat', 'acme/moon'), { path: pathOf('chat'), ...(signal && { signal }) });
+
+  it('counts as unreachable, free of charge', async () => {
+    await using at = await startKindGateway(
+      broken(() => Promise.reject(new Error('the token has expired'))),
+      provider.url,
+    );
+    const response = await ask(at);
+    expect(JSON.parse(await response.text()).error.code).toBe('upstream_unreachable');
+    expect((await at.settled()).chargedNanoUsd).toBe(0n);
+  });
+
+  it('sends nothing for a caller who has left meanwhile', async () => {
+    const ready = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    await using at = await startKindGateway(
+      broken(async (_provider, request) => {
+        begun.resolve();
+        await ready.promise;
+        return request;
+      }),
+      provider.url,
+      { cancel: 'stops_billing' },
+    );
+    const asked = provider.requests.length;
+    const caller = new AbortController();
+    const call = ask(at, caller.signal).catch(() => null);
+    await begun.promise;
+    caller.abort();
+    await call;
+    await at.settled();
+    ready.resolve();
+    expect((await at.settled()).chargedNanoUsd).toBe(0n);
+    expect(provider.requests).toHaveLength(asked);
+  });
+});
+
+test('two kinds with formats of their own are each asked in their own', async () => {
+  const write = (): object => ({ other: true });
+  const other = { ...framed, name: 'other', ownFormat: { ...framedFormat, write } };
+  await using at = await startKindGateway(framedWire, provider.url, {
+    fallback: { kind: other, settings: { house: 'globe' } },
+  });
+  const asked = provider.requests.length;
+  provider.answer({ status: 500, body: JSON.stringify({ fault: 'away' }) });
+  await at.post(requestIn('chat', 'acme/moon'), { path: pathOf('chat') });
+  const bodies = provider.requests.slice(asked).map(({ body }) => Object.keys(body));
+  expect(bodies).toEqual([expect.arrayContaining(['play']), ['other']]);
+  await at.settled();
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FormatName } from '#core/catalog/catalog.ts';
+import type { FormatName, ProviderCancel } from '#core/catalog/catalog.ts';
 import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import { formatUsd } from '#core/money.ts';
 import { Secret } from '#core/secret.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { startTestGateway, type TestGateway, until } from '../support/gateway.ts';
 import { pathOf } from '../support/path-of.ts';
 import {
   startWireProvider,
@@ -48,36 +48,45 @@ const USAGE: WireUsage = { prompt: 11, completion: 7, cost: 0.000039 };
 /** 11 × $0.000001 + 7 × $0.000004. */
 const COST_USD = '0.000039';
 
-const yaml = (url: string): string => `
+export interface KindGatewayOptions {
+  cancel?: ProviderCancel;
+  /** Asked when the first provider refuses. */
+  fallback?: Pick<ProviderWire, 'kind' | 'settings'>;
+}
+
+const yaml = (url: string, ids: readonly string[], cancel: ProviderCancel): string => `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
 providers:
-  - { id: p, kind: openai, dialect: other, baseUrl: "${url}", catalog: none, cancel: bills_full }
+${ids.map((id) => `  - { id: ${id}, kind: openai, dialect: other, baseUrl: "${url}", catalog: none, cancel: ${cancel} }\n`).join('')}
 models:
   - id: acme/moon
     contextLength: 32768
     maxOutputTokens: 1024
     inputModalities: [text, image]
-    endpoints: [{ provider: p, model: "moon-2:big", pricing: { prompt: "0.000001", completion: "0.000004" } }]
+    endpoints:
+${ids.map((id) => `      - { provider: ${id}, model: "moon-2:big", pricing: { prompt: "0.000001", completion: "0.000004" } }\n`).join('')}
 `;
 
 /** A gateway whose model `acme/moon` is served by a provider of this kind, which need not be in the registry. */
-export const startKindGateway = (
-  { kind, settings = {} }: Pick<ProviderWire, 'kind' | 'settings'>,
+export function startKindGateway(
+  wire: Pick<ProviderWire, 'kind' | 'settings'>,
   url: string,
-): Promise<TestGateway> =>
-  startTestGateway({
-    yaml: yaml(url),
+  { cancel = 'bills_full', fallback }: KindGatewayOptions = {},
+): Promise<TestGateway> {
+  const wires = new Map([['first', wire]]);
+  if (fallback !== undefined) wires.set('second', fallback);
+  return startTestGateway({
+    yaml: yaml(url, [...wires.keys()], cancel),
     change: (config) => ({
       ...config,
-      providers: config.providers.map((each) => ({
-        ...each,
-        kind,
-        settings,
-        apiKey: new Secret(CONTRACT_KEY),
-        formats: kind.configuration.formats(each.dialect),
-      })),
+      providers: config.providers.map((each) => {
+        const { kind, settings = {} } = wires.get(each.id) ?? wire;
+        const formats = kind.configuration.formats(each.dialect);
+        return { ...each, kind, settings, apiKey: new Secret(CONTRACT_KEY), formats };
+      }),
     }),
   });
+}
 
 /** What every kind of provider must do, with whatever its servers send. */
 export function describeProviderContract(wire: ProviderWire): void {
@@ -85,7 +94,8 @@ export function describeProviderContract(wire: ProviderWire): void {
     let provider: WireProvider;
     let gateway: TestGateway;
 
-    const start = (): Promise<TestGateway> => startKindGateway(wire, provider.url);
+    const start = (options?: KindGatewayOptions): Promise<TestGateway> =>
+      startKindGateway(wire, provider.url, options);
     const answer = (given: WireAnswer): void =>
       provider.answer({ ...given, ...(wire.record === undefined ? {} : { record: wire.record }) });
 
@@ -98,10 +108,10 @@ export function describeProviderContract(wire: ProviderWire): void {
       await provider[Symbol.asyncDispose]();
     });
 
-    const ask = (stream: boolean, at: TestGateway = gateway): Promise<Response> =>
+    const ask = (stream: boolean, at: TestGateway = gateway, signal?: AbortSignal): Promise<Response> =>
       at.post(
         { model: 'acme/moon', max_tokens: 100, stream, messages: [{ role: 'user', content: PROMPT }] },
-        { path: pathOf(wire.format) },
+        { path: pathOf(wire.format), ...(signal && { signal }) },
       );
     const streamed = (parts: readonly string[]): WireAnswer => ({
       headers: { 'content-type': wire.streamType },
@@ -111,9 +121,9 @@ export function describeProviderContract(wire: ProviderWire): void {
       wire.alwaysStreams
         ? streamed(wire.stream(PIECES, usage))
         : { body: wire.answer(PIECES.join(''), usage) };
-    const lastCall = async () => {
-      await gateway.settled();
-      const [call] = await gateway.calls();
+    const lastCall = async (at: TestGateway = gateway) => {
+      await at.settled();
+      const [call] = await at.calls();
       if (call === undefined) throw new Error('no call is in the history');
       return { outcome: call.outcome, costUsd: formatUsd(call.chargedNanoUsd) };
     };
@@ -188,6 +198,41 @@ export function describeProviderContract(wire: ProviderWire): void {
       const { costUsd } = await lastCall();
       expect(Number(costUsd)).toBeGreaterThan(0);
       expect(Number(costUsd)).toBeLessThan(0.001);
+    });
+
+    it('that stops billing is closed at once when the caller hangs up, and its text is paid', async () => {
+      await using fresh = await start({ cancel: 'stops_billing' });
+      const closed = Promise.withResolvers<void>();
+      answer({
+        ...streamed(wire.stream(PIECES, null).slice(0, -2)),
+        play: async (res) => void res.on('close', closed.resolve),
+      });
+      const caller = new AbortController();
+      const response = await ask(true, fresh, caller.signal);
+      await response.body?.getReader().read();
+      caller.abort();
+      await closed.promise;
+      const { outcome, costUsd } = await lastCall(fresh);
+      expect(outcome).toBe('stopped');
+      expect(Number(costUsd)).toBeGreaterThan(0);
+    });
+
+    it('that bills the whole answer is read to its end after a hang-up, and paid for what it counted', async () => {
+      const [first = '', ...rest] = wire.stream(PIECES, USAGE);
+      const gone = Promise.withResolvers<void>();
+      answer({
+        ...streamed([first]),
+        async play(res) {
+          await gone.promise;
+          res.end(rest.join(''));
+        },
+      });
+      const caller = new AbortController();
+      await ask(true, gateway, caller.signal);
+      caller.abort();
+      await until(() => gateway.running.deps.gateway.openCalls.usageDrains === 1);
+      gone.resolve();
+      expect(await lastCall()).toEqual({ outcome: 'stopped', costUsd: COST_USD });
     });
 
     it('that says its end twice is paid once', async () => {

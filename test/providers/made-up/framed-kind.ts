@@ -15,7 +15,7 @@ import { openai } from '../../../api/providers/openai/kind.ts';
  * JSON behind their length.
  */
 
-const ownFormat: OwnFormat = {
+export const framedFormat: OwnFormat = {
   write(conversation, { outputTokensCap }, unsupported) {
     return {
       play: conversation.turns.map((turn) => lineOf(turn, unsupported)),
@@ -66,7 +66,7 @@ export const framed: ProviderKind = {
     const signature = signatureOf(apiKey ?? '', `${request.method} ${request.path} ${request.body}`);
     return { ...request, headers: { ...request.headers, 'x-signature': signature } };
   },
-  ownFormat,
+  ownFormat: framedFormat,
   openAdapter: () => new FrameAdapter(),
 };
 
