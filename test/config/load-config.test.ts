@@ -115,6 +115,7 @@ test('nothing configured serves the bundled simulator, on loopback, by the defau
       images: null,
       baseUrl: null,
       apiKey: null,
+      settings: {},
       catalog: 'import',
       priceFactorPpm: 1_000_000n,
       priceJumpPpm: 3_000_000n,

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { FORMAT_PATHS } from '#core/catalog/catalog.ts';
 import { chargedUsd, type TestGateway } from '../support/gateway.ts';
 import { pathOf } from '../support/path-of.ts';
 import { failing } from '../support/provider-failures.ts';
@@ -44,7 +45,7 @@ describe.each(FORMATS)('a call by %s', (format) => {
         );
         expect((await gateway.calls(agent))[0]).toMatchObject({
           outcome: 'ok',
-          call: { endpoint: format, stream },
+          call: { endpoint: FORMAT_PATHS[format], stream },
         });
       },
     );

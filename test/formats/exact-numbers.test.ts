@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FormatName } from '#core/catalog/catalog.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
 import { inputOf } from '../../api/inference/formats/tool-input.ts';
@@ -9,6 +10,7 @@ import { AnswerCollector } from '../../api/inference/translation/answer-collecto
 import { openSource, writeAnswer } from '../../api/inference/translation/translate-answer.ts';
 import { WholeAnswer } from '../../api/inference/translation/whole-answer.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { startFormatGateway } from './format-gateway.ts';
 
 /** An id of 64 bits, a number that no float holds, and one that every float does. */
@@ -215,7 +217,7 @@ describe('in a translated request', () => {
     await gateway.stop();
   });
 
-  it.each([
+  it.each<[FormatName, string, string, string, string]>([
     [
       'messages',
       'acme/chat',
@@ -230,15 +232,15 @@ describe('in a translated request', () => {
       NUMBERS,
       `{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":${JSON.stringify(NUMBERS)}}}]},{"role":"tool","tool_call_id":"c","content":"y"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"id":{"enum":[12345678901234567891]}}}}}]`,
     ],
-  ])('of %s, numbers keep their digits', async (path, model, asked, written, body) => {
-    const answer = await gateway.post(`${body},"model":"${model}"}`, { path: `/${path}` });
+  ])('of %s, numbers keep their digits', async (format, model, asked, written, body) => {
+    const answer = await gateway.post(`${body},"model":"${model}"}`, { path: pathOf(format) });
     expect(answer.status).toBe(200);
     const sent = gateway.provider.lastRequest(asked).body.toString();
     expect(sent).toContain(written);
     expect(sent).toContain('"enum":[12345678901234567891]');
   });
 
-  it.each([
+  it.each<[FormatName, (args: string) => string]>([
     [
       'chat',
       (args: string) =>
@@ -249,10 +251,10 @@ describe('in a translated request', () => {
       (args: string) =>
         `"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"f","arguments":${args}},{"type":"function_call_output","call_id":"c","output":"y"}],"tools":[{"type":"function","name":"f"}]`,
     ],
-  ])('of %s, a tool call with a number for a key reaches the provider as JSON', async (path, fields) => {
+  ])('of %s, a tool call with a number for a key reaches the provider as JSON', async (format, fields) => {
     const broken = '{"a":"b",1.50:2}';
     const body = `{"model":"acme/messages",${fields(JSON.stringify(broken))}}`;
-    const answer = await gateway.post(body, { path: `/${path}` });
+    const answer = await gateway.post(body, { path: pathOf(format) });
     expect(answer.status).toBe(200);
     const sent = JSON.parse(gateway.provider.lastRequest('/messages').body.toString());
     expect(sent.messages[1].content[0].input).toEqual({ arguments: broken });

@@ -13,7 +13,7 @@ import {
   type TestGatewayOptions,
   until,
 } from './gateway.ts';
-import { pathOf } from './path-of.ts';
+import { formatAt, pathOf } from './path-of.ts';
 import { sharedCluster } from './shared-cluster.ts';
 
 /*
@@ -158,7 +158,7 @@ export class HangUpProvider {
       this.#record(path, res);
       return;
     }
-    const format = path.slice(1) as FormatName;
+    const format = formatAt(path);
     const pieces: Buffer[] = [];
     req.on('data', (piece: Buffer) => pieces.push(piece));
     req.on('end', () => {
