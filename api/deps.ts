@@ -112,11 +112,13 @@ export async function buildDeps(options: DepsOptions): Promise<Deps> {
       health.close();
       config.close();
       catalog.close();
-      await workers.stop();
+      workers.stopSettlement();
       bills.stop();
       await costs.stop();
       await sharing?.stop();
       await sweep?.stop();
+      // Late, because it waits for records that were fed: if it hangs, the costs are stored already.
+      await workers.stopMarket();
       await store.close();
     },
   };

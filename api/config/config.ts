@@ -26,7 +26,7 @@ export interface Config extends CatalogSettings {
   contentHash: string;
   server: ServerConfig;
   storage: StorageConfig;
-  /** Of the admin API. `null`: one is made in the data folder. */
+  /** The admin API's token. `null`: one is made in the data folder. */
   adminToken: Secret | null;
   files: FilesConfig;
   market: 'on' | 'off';
@@ -102,7 +102,7 @@ export async function loadConfig(
   };
 }
 
-/** Whoever has written `none` has no need to be told. */
+/** An operator who wrote `none` needs no notice. */
 const filesNotices = (written: ConfigFile['files'], { kind }: FilesConfig): string[] =>
   kind === 'none' && written.kind === undefined
     ? ['Uploads are refused: a cluster keeps files in an S3 store, and `files` names none.']

@@ -3,7 +3,6 @@ import type { ProviderSettings } from '#core/catalog/catalog-settings.ts';
 import { systemClock } from '#core/clock.ts';
 import { NAME_LOOKUP_MS } from '#core/limits.ts';
 import { isPrivateAddress } from '#core/private-address.ts';
-import { dialects } from '../providers/openai/dialects.ts';
 import type { ProviderFile } from './provider-file.ts';
 import { formatsOf } from './to-settings.ts';
 
@@ -13,7 +12,8 @@ export type LookupHost = (host: string) => Promise<readonly string[]>;
 export const lookupHost: LookupHost = async (host) =>
   (await lookUp(host, { all: true })).map(({ address }) => address);
 
-const selfHosted = dialects['self-hosted'];
+/** An address at which every server is one of the operator's own. */
+const OWN_ADDRESS = 'http://127.0.0.1';
 
 interface Settled {
   settings: ProviderSettings;
@@ -31,12 +31,13 @@ export async function settleDialect(
   file: Pick<ProviderFile, 'dialect' | 'formats'>,
   lookup: LookupHost,
 ): Promise<Settled> {
-  if (settings.kind.configuration.dialects === null || file.dialect !== undefined)
-    return { settings, notice: null };
+  const { configuration } = settings.kind;
+  if (configuration.dialects === null || file.dialect !== undefined) return { settings, notice: null };
   const { dialect, id } = settings;
+  const selfHosted = configuration.dialectAt(OWN_ADDRESS);
   if (dialect === selfHosted) return { settings, notice: noticeOf(id, 'is at a private address') };
   // The address of a vendor is known.
-  if (dialect !== dialects.other) return { settings, notice: null };
+  if (dialect.hosts.length > 0) return { settings, notice: null };
   const host = new URL(settings.baseUrl ?? '').hostname.replace(/^\[|\]$/g, '');
   const addresses = await addressesOf(host, lookup);
   if (addresses.length > 0 && !addresses.some(isPrivateAddress)) return { settings, notice: null };

@@ -97,7 +97,7 @@ export function readImageParameters(
 
 export type Parameter = string | number | boolean;
 
-/** What is no image for us is not offered; nor more images than one answer may hold. */
+/** Leaves out formats that the gateway does not accept, and counts above the limit of one answer. */
 function wantedOf(name: string, parameter: ImageParameter): ImageParameter {
   if (parameter.type === 'enum')
     return { type: 'enum', values: parameter.values.filter((value) => value !== 'svg') };

@@ -29,12 +29,19 @@ function parseDecimal(text: string, digits: number, rounding: Rounding): bigint 
   if (Math.abs(exponent) > EXPONENT_MAX) return null;
   const scale = digits + exponent - fraction.length;
   const value = BigInt(whole + fraction);
-  if (scale >= 0) return value * 10n ** BigInt(scale);
-  const divisor = 10n ** BigInt(-scale);
+  if (scale >= 0) return value * powerOfTen(scale);
+  const divisor = powerOfTen(-scale);
   const quotient = value / divisor;
   if (value % divisor === 0n) return quotient;
   return rounding === 'up' ? quotient + 1n : null;
 }
+
+/** Cached, because raising a `BigInt` costs more than the rest of reading a price. */
+const POWERS_OF_TEN = Array.from(
+  { length: DECIMAL_CHARS_MAX + EXPONENT_MAX },
+  (_, power) => 10n ** BigInt(power),
+);
+const powerOfTen = (power: number): bigint => POWERS_OF_TEN[power] ?? 10n ** BigInt(power);
 
 /** Dollars as a decimal text (`"12.5"`, `1e-7`) to nano-dollars; more than nine decimals is `null`, never rounded. */
 export const parseNanoUsd = (text: string): NanoUsd | null => parseDecimal(text, NANO_DIGITS, 'exact');

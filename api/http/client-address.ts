@@ -19,11 +19,11 @@ export interface PeerReader {
 
 /** @param trustedProxies Addresses and networks of the operator's own. */
 export function createPeerReader(trustedProxies: readonly string[]): PeerReader {
-  const networks = trustedProxies.map((network) =>
-    ipaddr.parseCIDR(network.includes('/') ? network : `${network}/${isIP(network) === 4 ? 32 : 128}`),
-  );
-  const isTrusted = (address: Address): boolean =>
-    networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+  const networks = trustedProxies.map(parseNetwork);
+  const isTrusted = (address: Address): boolean => {
+    const mapped = toIPv6(address);
+    return networks.some(([network, bits]) => mapped.match(network, bits));
+  };
   return {
     isTrusted,
     readPeer(remoteAddress = '') {
@@ -85,7 +85,25 @@ type Address = IPv4 | IPv6;
  * no header may have. Node judges first, because the library also reads the old forms of IPv4, such as `0x7f000001`.
  */
 const parseAddress = (text: string): Address | null =>
-  isIP(text) === 0 || text.includes('%') ? null : ipaddr.process(text);
+  isIP(text) === 0 || text.includes('%') ? null : ipaddr.process(withFirstGroup(text));
+
+/** A network without a slash is a single address. IPv4 networks become IPv6 ones, see `toIPv6`. */
+function parseNetwork(text: string): [IPv6, number] {
+  const [address = '', bits] = text.split('/');
+  const network = ipaddr.parse(withFirstGroup(address));
+  return 'parts' in network
+    ? [network, Number(bits ?? 128)]
+    : [toIPv6(network), IPV4_MAPPED_BITS + Number(bits ?? 32)];
+}
+
+/** IPv4 is compared in its mapped form, because an operator may also write `::ffff:10.0.0.0/104` or `::/0`. */
+const toIPv6 = (address: Address): IPv6 => ('parts' in address ? address : address.toIPv4MappedAddress());
+
+/** The prefix `::ffff:0:0/96` of all IPv4 addresses that are mapped into IPv6. */
+const IPV4_MAPPED_BITS = 96;
+
+/** The library would take the deprecated form `::10.0.0.1` for a mapped address, but it is an IPv6 address of its own. */
+const withFirstGroup = (text: string): string => text.replace(/^::(?=\d+\.)/, '0::');
 
 const subjectOf = (address: Address): string =>
   'parts' in address

@@ -38,21 +38,31 @@ export function createMarketReads({ store, live, clock, log }: MarketReadsOption
   const listings = keepListings(options, store);
   const list = keepMarketList(options, { listings, store, live });
   const caches = new Map<string, MarketCache>();
+  let lastListings: Listings | null = null;
+
+  /** Each time the listings are read again, the caches of markets that have closed since are dropped. */
+  async function readListings(): Promise<Listings | 'unavailable'> {
+    const current = await listings.read();
+    if (current === 'unavailable' || current === lastListings) return current;
+    lastListings = current;
+    const nowMs = clock.now();
+    for (const market of caches.keys())
+      if ('refused' in findOpen(current, market, nowMs)) caches.delete(market);
+    return current;
+  }
 
   /** The listings, where this market is open. */
   async function listingsWith(market: string): Promise<Listings | MarketError> {
-    const current = await listings.read();
+    const current = await readListings();
     if (current === 'unavailable') return marketError('service_unavailable');
     const found = findOpen(current, market, clock.now());
     return 'refused' in found ? found : current;
   }
 
-  /** The cache of an open market. Those of closed markets are dropped when one is added. */
-  function cacheOf(market: string, current: Listings): MarketCache {
+  /** The cache of an open market. */
+  function cacheOf(market: string): MarketCache {
     const existing = caches.get(market);
     if (existing !== undefined) return existing;
-    const nowMs = clock.now();
-    for (const other of caches.keys()) if ('refused' in findOpen(current, other, nowMs)) caches.delete(other);
     const added = {
       book: cacheBook(options, live, market),
       candles: ofEachInterval((interval) => keepCandles(options, { store, live, market, interval })),
@@ -69,7 +79,7 @@ export function createMarketReads({ store, live, clock, log }: MarketReadsOption
 
   return {
     async list() {
-      const current = await listings.read();
+      const current = await readListings();
       if (current === 'unavailable') return marketError('service_unavailable');
       if (current.byId.size === 0) return marketError('not_found');
       const answer = await list.read();
@@ -78,7 +88,7 @@ export function createMarketReads({ store, live, clock, log }: MarketReadsOption
     async book(market, { depth }) {
       const current = await listingsWith(market);
       if ('refused' in current) return current;
-      const read = await cacheOf(market, current).book.read();
+      const read = await cacheOf(market).book.read();
       if (read === 'unavailable') return marketError('service_unavailable');
       const answer = read.byDepth.get(depth);
       return answer ?? writeBook(read, { market, depth, offerNano: offerIn(current, market) });
@@ -86,7 +96,7 @@ export function createMarketReads({ store, live, clock, log }: MarketReadsOption
     async candles(market, { interval, limit }) {
       const current = await listingsWith(market);
       if ('refused' in current) return current;
-      const read = await cacheOf(market, current).candles[interval].read();
+      const read = await cacheOf(market).candles[interval].read();
       if (read === 'unavailable') return marketError('service_unavailable');
       return read.byLimit.get(limit) ?? writeCandles(read, { market, interval, limit });
     },

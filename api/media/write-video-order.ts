@@ -43,7 +43,7 @@ async function* orderChunks(
   files: Pick<FileStore, 'read'>,
   { model, request, previousJobId, sentAlong }: VideoOrderText,
 ): AsyncGenerator<Uint8Array> {
-  // Nobody can guess it, so no text of the caller's is taken for the place of an image.
+  // The mark is random, so a caller's text cannot be mistaken for an image's place.
   const mark = randomBase62(24);
   const places: FileName[] = [];
   const place = (url: string): string => {

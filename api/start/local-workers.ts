@@ -35,7 +35,10 @@ export interface LocalWorkers {
   heldNanoUsd(): NanoUsd;
   /** Resolves when no video is being handed to its provider any more, at the latest after `sendingWaitMs`. */
   stopVideos(sendingWaitMs: number): Promise<void>;
-  stop(): Promise<void>;
+  /** No price of a call is asked for after it. */
+  stopSettlement(): void;
+  /** Resolves after the last records that were fed to this process. */
+  stopMarket(): Promise<void>;
   /** Where records of markets come in: a request to this process, Kafka, or nowhere. */
   feeds: DirectFeeds | 'kafka' | 'off';
 }
@@ -68,7 +71,8 @@ const noLocalWorkers = (feeds: 'kafka' | 'off'): LocalWorkers => ({
   watchVideo() {},
   heldNanoUsd: () => 0n,
   stopVideos: async () => {},
-  stop: async () => {},
+  stopSettlement() {},
+  stopMarket: async () => {},
   feeds,
 });
 
@@ -112,8 +116,11 @@ class EmbeddedWorkers implements LocalWorkers {
     await this.#videos?.stop(sendingWaitMs);
   }
 
-  async stop(): Promise<void> {
+  stopSettlement(): void {
     this.#settlement.close();
+  }
+
+  async stopMarket(): Promise<void> {
     await this.#market?.stop();
   }
 }

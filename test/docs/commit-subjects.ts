@@ -15,17 +15,25 @@ export function subjectProblem(subject: string): string | null {
 }
 
 /** Every subject since the rule began. A clone without that history has its newest commit checked. */
-export function subjectsSinceRule(): string[] {
-  const git = (...args: string[]) => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8' });
-  const range = hasCommit(RULE_SINCE) ? [`${RULE_SINCE}..HEAD`] : ['--max-count=1', 'HEAD'];
-  return git('log', '--no-merges', '--format=%s', ...range)
+export const subjectsSinceRule = (): string[] => listCommits(root, RULE_SINCE, '--no-merges', '--format=%s');
+
+/** The subject of every merge commit since the rule began. Changes are rebased, so there should be none. */
+export const mergesSinceRule = (): string[] => mergesSince(root, RULE_SINCE);
+
+export const mergesSince = (repository: string, since: string): string[] =>
+  listCommits(repository, since, '--merges', '--format=%s');
+
+function listCommits(repository: string, since: string, ...options: string[]): string[] {
+  // `HEAD^!` is the newest commit alone.
+  const range = hasCommit(repository, since) ? `${since}..HEAD` : 'HEAD^!';
+  return execFileSync('git', ['-C', repository, 'log', ...options, range], { encoding: 'utf8' })
     .split('\n')
-    .filter((subject) => subject !== '');
+    .filter((line) => line !== '');
 }
 
-function hasCommit(id: string): boolean {
+function hasCommit(repository: string, id: string): boolean {
   try {
-    execFileSync('git', ['-C', root, 'cat-file', '-e', `${id}^{commit}`], { stdio: 'ignore' });
+    execFileSync('git', ['-C', repository, 'cat-file', '-e', `${id}^{commit}`], { stdio: 'ignore' });
     return true;
   } catch {
     return false;

@@ -196,6 +196,15 @@ describe('what is not there', () => {
     await expect(small()).rejects.toThrow('NoSuchBucket');
   });
 
+  const noBucket = '<Error><Code>NoSuchBucket</Code>';
+  test.each([
+    ['wrapped', `<ErrorResponse>${noBucket}</Error></ErrorResponse>`],
+    ['cut off behind its code', `<?xml version="1.0"?>${noBucket}<Mess`],
+  ])('also where the error is %s', async (_, body) => {
+    faults = { get: [(_req, res) => res.writeHead(404).end(body)] };
+    await expect(store.read(name, 10)).rejects.toThrow('NoSuchBucket');
+  });
+
   test('nor is a refusal taken for a missing file', async () => {
     faults = { get: [status(403, 'AccessDenied')], head: [status(403)] };
     await expect(store.read(name, 10)).rejects.toThrow('403');

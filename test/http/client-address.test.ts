@@ -29,6 +29,7 @@ describe('without a proxy', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['64:ff9b::203.0.113.9', '64:ff9b:0:0::/64'],
+    ['::203.0.113.9', '0:0:0:0::/64'],
     [undefined, 'unknown'],
   ])('%s counts as %s', (peer, counted) => {
     expect(addressOf(peer)).toBe(counted);
@@ -92,5 +93,33 @@ describe('X-Forwarded-For', () => {
 
   test('of thousands of addresses is read to the first that is not ours', () => {
     expect(addressOf('10.0.0.1', `${'203.0.113.1,'.repeat(1_000)}198.51.100.1`)).toBe('198.51.100.1');
+  });
+});
+
+describe('a trusted network', () => {
+  test.each([
+    ['10.0.0.1', '10.0.0.1'],
+    ['::ffff:10.0.0.1', '10.0.0.1'],
+    ['::ffff:a00:1', '10.0.0.1'],
+    ['::ffff:10.0.0.0/104', '10.255.0.1'],
+    ['::ffff:0:0/96', '10.0.0.1'],
+    ['::/0', '10.0.0.1'],
+    ['0.0.0.0/0', '10.0.0.1'],
+    ['::/0', '2001:db8::1'],
+    ['::10.0.0.1', '::10.0.0.1'],
+    ['::10.0.0.1', '0::a00:1'],
+  ])('%s has %s in it', (network, peer) => {
+    expect(addressOf(peer, '198.51.100.1', [network])).toBe('198.51.100.1');
+  });
+
+  test.each([
+    ['::ffff:10.0.0.0/104', '11.0.0.1'],
+    ['::ffff:10.0.0.1', '10.0.0.2'],
+    ['::ffff:0:0/96', '2001:db8::1'],
+    ['0.0.0.0/0', '2001:db8::1'],
+    ['::10.0.0.1', '10.0.0.1'],
+    ['10.0.0.1', '::10.0.0.1'],
+  ])('%s does not have %s in it', (network, peer) => {
+    expect(addressOf(peer, '198.51.100.1', [network])).toBe(addressOf(peer));
   });
 });

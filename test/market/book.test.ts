@@ -30,6 +30,17 @@ const manyLevels = (count: number, from = 1): Level[] =>
   Array.from({ length: count }, (_, i) => [`0.${String(from + i).padStart(9, '0')}`, '1', 1]);
 
 describe('a book', () => {
+  it('prints a level once, for as long as the level does not change', () => {
+    const book = bookAt(1);
+    const before = book.view();
+    change(book, 2, ['bid', '0.99', '11', 2]);
+    const after = book.view();
+    expect(after?.bids[0]).toEqual({ price: '0.99', size: '11', orders: 2 });
+    expect(before?.bids[0]).toEqual({ price: '0.99', size: '10', orders: 2 });
+    expect(after?.bids[1]).toBe(before?.bids[1]);
+    expect(after?.asks[0]).toBe(before?.asks[0]);
+  });
+
   it('shows nothing before its first snapshot, and then the best of each side first', () => {
     const book = new Book();
     expect(book.view()).toBeNull();

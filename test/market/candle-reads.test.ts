@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { HOUR_MS } from '#core/clock.ts';
 import { MARKET_CACHE_MS } from '#core/limits.ts';
 import { type CandleInterval, intervals } from '#core/market/candle.ts';
 import {
@@ -214,6 +215,21 @@ test('intervals are kept apart', async () => {
   await storeRows(world.store, MARKET, [rowOf('1m', 1), rowOf('1h', 0, { price: '0.5' })]);
   expect((await read(world, 5, '1m')).closes).toEqual(['0.85']);
   expect((await read(world, 5, '1h')).closes).toEqual(['0.5']);
+});
+
+test('a market that has closed leaves nothing in memory, and is read as a whole if it opens again', async () => {
+  const world = await createWorld();
+  await storeRows(world.store, MARKET, [rowOf('1m', 1)]);
+  await world.live.publishCandles(MARKET, liveOf());
+  await read(world);
+  await world.store.putListing(listingOf(MARKET, { version: 2, opensAt: world.clock.now() + HOUR_MS }));
+  world.clock.advance(MARKET_CACHE_MS);
+  await world.reads.list();
+  await world.store.putListing(listingOf(MARKET, { version: 3 }));
+  world.clock.advance(MARKET_CACHE_MS);
+  await read(world);
+  const stored = `stored ${MARKET} 1m`;
+  expect(world.asked.filter((each) => each === stored)).toEqual([stored, stored]);
 });
 
 test('a store that cannot be read is no empty market', async () => {

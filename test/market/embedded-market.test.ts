@@ -3,6 +3,7 @@ import { systemClock } from '#core/clock.ts';
 import { BOOK_TOPIC } from '#core/events/book-record.ts';
 import { MARKETS_TOPIC } from '#core/events/market-listing.ts';
 import { TRADES_TOPIC } from '#core/events/market-trade.ts';
+import { FACTOR_ONE_PPM } from '#core/money.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { startTestGateway, type TestGateway, until } from '../support/gateway.ts';
 import { startTestProvider } from '../support/provider.ts';
@@ -67,6 +68,24 @@ test('a gateway by itself keeps what it was fed over a restart, and what is fed 
   expect(answer).toMatchObject({ outcomes: [{ outcome: 'dead_letter' }], wanted_snapshots: [id] });
   await until(async () => (await read(again, `/${id}/book`)).status === 503);
   await again.stop();
+});
+
+test('what calls cost is stored at the end, also while records of markets are not stored yet', async () => {
+  const gateway = await startTestGateway({ yaml: YAML });
+  const { workers, store, gateway: parts } = gateway.running.deps;
+  const market = Promise.withResolvers<void>();
+  const order: string[] = [];
+  store.bills.add = async () => void order.push('costs');
+  workers.stopMarket = () => {
+    order.push('market');
+    return market.promise;
+  };
+  parts.costs.note('sim', 5n, FACTOR_ONE_PPM);
+  const stopped = gateway.stop();
+  await until(() => order.includes('market'));
+  expect(order).toEqual(['costs', 'market']);
+  market.resolve();
+  await stopped;
 });
 
 test('with `market: off` nothing is fed, and no market is there to read', async () => {

@@ -46,6 +46,13 @@ test('a row of the highest numbers is read as it was written, too', () => {
   expect(parseCandle(printCandle(row))).toEqual(row);
 });
 
+test('a row is printed once, however often it is published', () => {
+  let reads = 0;
+  const row = Object.defineProperty({ ...fold(null, 1, 1) }, 'openNano', { get: () => BigInt(++reads) });
+  expect(printCandle(row)).toBe(printCandle(row));
+  expect(reads).toBe(1);
+});
+
 test('what is no row in every part is none', () => {
   const text = printCandle(fold(fold(null, 2, 0), 5, 0));
   expect(text).toBe(

@@ -93,22 +93,18 @@ export function createCallWriter(db: DatabaseSync): (rows: CallRow[]) => void {
       cached_tokens = excluded.cached_tokens, charged_nano_usd = excluded.charged_nano_usd,
       tokens_estimated = excluded.tokens_estimated`);
   const addUsage = db.prepare(`
-    INSERT INTO usage_days VALUES (?, ?, ?, ?, 1, ?, ?)
+    INSERT INTO usage_days VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (agent_id, day, model) DO UPDATE SET
-      model_name = excluded.model_name, calls = calls + 1, tokens = tokens + excluded.tokens,
+      model_name = excluded.model_name, calls = calls + excluded.calls, tokens = tokens + excluded.tokens,
       charged_nano_usd = charged_nano_usd + excluded.charged_nano_usd`);
   return (rows) => {
     // In the order of the indexes, so that one page is changed once.
     rows.sort((a, b) => Number(a[AGENT_ID]) - Number(b[AGENT_ID]) || Number(a[CALL_ID]) - Number(b[CALL_ID]));
     const kinds = putKinds(rows);
+    for (const { agentId, day, model, modelName, calls, tokens, charged } of sumUsage(rows, kinds))
+      addUsage.run(agentId, day, model, modelName, calls, tokens, charged);
     for (const row of rows) {
-      const { kindId, model, modelName } = kindOf(row, kinds);
-      if (row[OUTCOME] !== 'pending') {
-        const day = dayOf(Number(row[STARTED_AT_MS]));
-        const tokens = Number(row[PROMPT_TOKENS]) + Number(row[COMPLETION_TOKENS]);
-        addUsage.run(Number(row[AGENT_ID]), day, model, modelName, tokens, BigInt(row[CHARGED] ?? 0));
-      }
-      row[KIND] = kindId;
+      row[KIND] = kindOf(row, kinds).kindId;
       putCall.run(...row);
     }
   };
@@ -147,4 +143,34 @@ function kindOf(row: CallRow, kinds: ReadonlyMap<string, Kind>): Kind {
   const kind = kinds.get(String(row[KIND]));
   if (kind === undefined) throw new Error('a call of no kind');
   return kind;
+}
+
+interface Usage {
+  agentId: number;
+  day: number;
+  model: string;
+  modelName: string;
+  calls: number;
+  tokens: number;
+  /** In nano-dollars. */
+  charged: bigint;
+}
+
+/** One sum for each agent, day and model, because a statement for each call would cost as much again as its row. */
+function sumUsage(rows: readonly CallRow[], kinds: ReadonlyMap<string, Kind>): Iterable<Usage> {
+  const sums = new Map<string, Usage>();
+  for (const row of rows) {
+    if (row[OUTCOME] === 'pending') continue;
+    const agentId = Number(row[AGENT_ID]);
+    const day = dayOf(Number(row[STARTED_AT_MS]));
+    const { model, modelName } = kindOf(row, kinds);
+    const place = `${agentId} ${day} ${model}`;
+    const sum = sums.get(place) ?? { agentId, day, model, modelName, calls: 0, tokens: 0, charged: 0n };
+    sum.modelName = modelName;
+    sum.calls += 1;
+    sum.tokens += Number(row[PROMPT_TOKENS]) + Number(row[COMPLETION_TOKENS]);
+    sum.charged += BigInt(row[CHARGED] ?? 0);
+    sums.set(place, sum);
+  }
+  return sums.values();
 }

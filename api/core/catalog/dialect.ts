@@ -15,6 +15,11 @@ export interface Dialect {
   images: ImageSource;
   /** The only fields that may be sent. `null`: those that nobody knows pass. */
   fields: Readonly<Record<FormatName, ReadonlySet<string>>> | null;
+  /**
+   * The format of an answer may only be text, JSON or a JSON schema: a pattern or a grammar can hold up a server that the operator
+   * runs for all callers.
+   */
+  knownAnswerFormatsOnly: boolean;
   /** Fields that it answers with an error; `messages[].name` stands for that of any message. */
   refusedFields: ReadonlySet<string>;
   /** Members of answers that name the vendor, or our account there: no caller sees them. */

@@ -47,7 +47,8 @@ export async function abortLostUploads(
       begunAtMs: Date.parse(Initiated),
     }));
     const lost = uploads.filter(
-      ({ path, begunAtMs }) => parseFileName(path) !== null && begunAtMs + S3_UPLOAD_MS < nowMs,
+      ({ path, uploadId, begunAtMs }) =>
+        parseFileName(path) !== null && uploadId !== '' && begunAtMs + S3_UPLOAD_MS < nowMs,
     );
     await Promise.all(
       lost.map(({ path, uploadId }) =>
@@ -55,7 +56,8 @@ export async function abortLostUploads(
       ),
     );
     const last = uploads.at(-1);
-    if (last === undefined || !page.IsTruncated) return;
+    // Without a marker the same page would come again.
+    if (last === undefined || last.path === '' || !page.IsTruncated) return;
     after = { 'key-marker': last.path, 'upload-id-marker': last.uploadId };
   }
 }

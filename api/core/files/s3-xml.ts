@@ -28,9 +28,13 @@ const objectPage = z.object({
   }),
 });
 
+/** A member that is missing is an empty text, so that one odd upload does not end the sweep. */
+const member = z.string().default('');
+const upload = element({ Key: member, UploadId: member, Initiated: member });
+
 const uploadPage = z.object({
   ListMultipartUploadsResult: element({
-    Upload: z.array(z.object({ Key: z.string(), UploadId: z.string(), Initiated: z.string() })).default([]),
+    Upload: z.array(upload).default([]),
     IsTruncated: isTruncated,
   }),
 });
@@ -56,9 +60,11 @@ export const readUploadId = (xml: Buffer): string =>
 /** Whether the store has put the parts of an upload together. It may find out that it failed after it has answered 200. */
 export const isUploadComplete = (xml: Buffer): boolean => completedUpload.safeParse(parse(xml)).success;
 
+/** Stores also wrap an error, as in `<ErrorResponse>`, and an answer may be cut off behind its code. */
 export function readErrorCode(xml: Buffer): string {
   const parsed = refusal.safeParse(parse(xml));
-  return parsed.success ? parsed.data.Error.Code : 'no code';
+  if (parsed.success) return parsed.data.Error.Code;
+  return /<Code>(\w+)<\/Code>/.exec(xml.toString('utf8'))?.[1] ?? 'no code';
 }
 
 function readAs<T extends z.ZodType>(schema: T, xml: Buffer, what: string): z.infer<T> {

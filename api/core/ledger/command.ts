@@ -262,7 +262,7 @@ export type ReserveRefusal =
   | { ok: false; reason: 'rate'; retryAfterMs: number }
   | { ok: false; reason: 'running_calls'; runningCalls: number; retryAfterMs: number }
   | { ok: false; reason: 'open_videos'; openVideos: number; retryAfterMs: number }
-  /** Of kind `image`: the agent's stored images have reached their bound; the first room comes when some end. */
+  /** For `image`: the agent's stored images have reached their limit. Room returns when the first of them expire. */
   | { ok: false; reason: 'storage_full'; retryAfterMs: number }
   | { ok: false; reason: 'daily_share'; resetsAtMs: number }
   | {

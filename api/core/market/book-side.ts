@@ -68,8 +68,14 @@ export class BookSide {
 const isBetter = (isBid: boolean, price: bigint, than: bigint): boolean =>
   isBid ? price > than : price < than;
 
-const toShown = ({ price, size, orders }: PriceLevel): BookLevel => ({
-  price: formatDecimal9(price),
-  size: formatDecimal9(size),
-  orders,
-});
+function toShown(level: PriceLevel): BookLevel {
+  const cached = shownLevels.get(level);
+  if (cached !== undefined) return cached;
+  const { price, size, orders } = level;
+  const shown = { price: formatDecimal9(price), size: formatDecimal9(size), orders };
+  shownLevels.set(level, shown);
+  return shown;
+}
+
+/** Levels never change, a new one is put in the place of the old. A book is shown four times a second, mostly unchanged. */
+const shownLevels = new WeakMap<PriceLevel, BookLevel>();

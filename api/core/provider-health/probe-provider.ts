@@ -48,7 +48,9 @@ export function createProbe(clock: Clock): Probe {
       const send = (request: ProviderRequest): void => {
         client.dispatch({ ...request, path: pathname.replace(/\/$/, '') + request.path }, handler);
       };
-      preparedRequest(provider, jsonGet(pathOf(provider, target))).then(send).catch(giveUp);
+      preparedRequest(provider, jsonGet(pathOf(provider, target)))
+        .then(send)
+        .catch(giveUp);
       return await promise;
     } finally {
       timer.cancel();

@@ -54,7 +54,7 @@ export interface CallRequest {
   stream: boolean;
   /** A streamed chat shows its usage only where it was asked for. */
   showUsage: boolean;
-  /** A chat may ask for an answer without the thought before it. */
+  /** A chat may ask for an answer without the reasoning before it. */
   showReasoning: boolean;
   /** The caller's cap on the answer; `null`: none was sent. */
   outputTokensCap: number | null;

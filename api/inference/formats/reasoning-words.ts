@@ -1,6 +1,6 @@
 import type { Reasoning } from '#core/conversation/conversation.ts';
 
-/** Of `reasoning` in a chat body: a summary is what is shown anyway, where thought is. */
+/** The members of `reasoning` in a chat body. `summary` asks for what is shown anyway, where reasoning is shown. */
 export const CHAT_REASONING: ReadonlySet<string> = new Set([
   'effort',
   'max_tokens',

@@ -1,7 +1,6 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import type { Dialect } from '#core/catalog/dialect.ts';
 import { isRecord } from '#core/is-record.ts';
-import { SELF_HOSTED_FIELDS } from '../../providers/openai/dialect-fields.ts';
 import type { JsonMember, JsonObject, MemberChanges } from '../json/json-object.ts';
 import type { MediaCount } from '../linked-images/linked-media.ts';
 import { findStrayLink } from '../policy/member-policy.ts';
@@ -21,8 +20,8 @@ export interface AskedBody {
 }
 
 /**
- * What of a body a server of this dialect cannot be sent, by its name; `null`: nothing. It is not asked at all then: what
- * is left out in silence is missed by whoever sent it.
+ * The first field of a body that a server of this dialect cannot be sent; `null`: there is none. With such a field the server is
+ * not asked at all, because a caller would miss a field that was left out in silence.
  */
 export function findUnsupportedByDialect(
   dialect: Dialect,
@@ -40,7 +39,7 @@ export function findUnsupportedByDialect(
     if (unsupported !== null) return unsupported;
   }
   if (takesAll(dialect)) return null;
-  if (dialect.fields === SELF_HOSTED_FIELDS && value !== null) {
+  if (dialect.knownAnswerFormatsOnly && value !== null) {
     const unsupported = findUnknownFormat(value);
     if (unsupported !== null) return unsupported;
   }
@@ -83,19 +82,18 @@ function asksNothing({ bytes }: JsonObject, { key, valueStartsAt, endsAt }: Json
 /** The length of the longest value that asks for what happens anyway, with room for blanks in it. */
 const NOTHING_CHARS_MAX = 64;
 
-/** A plain server knows the effort alone, and its answer is shown as it came, with its thought. */
+/** A plain server knows the effort alone, and its answer is shown as it came, with its reasoning. */
 function findUnsupportedReasoning(value: Readonly<Record<string, unknown>>): UnsupportedField | null {
   const unsupported = new UnsupportedFields();
   const given = unsupported.record(value.reasoning, 'reasoning');
   unsupported.unknown(given, 'reasoning.', CHAT_REASONING);
   const effort = value.reasoning_effort ?? given.effort;
-  // Its own word for none is not known to every server: it has to be the caller's.
+  // Not every server knows `none`, so the gateway does not write it for a caller.
   if ((given.enabled ?? true) !== true && effort !== 'none') unsupported.add('reasoning.enabled');
   if ((given.exclude ?? false) !== false) unsupported.add('reasoning.exclude');
   return unsupported.first;
 }
 
-/** A pattern or a grammar as the format of an answer can hold up a server that the operator runs for all callers. */
 function findUnknownFormat({
   response_format: format,
 }: Readonly<Record<string, unknown>>): UnsupportedField | null {

@@ -17,7 +17,7 @@ export function closeCall(
   end: CallEnd,
   stored: Settle['stored'] | null = null,
 ): Promise<NanoUsd | null> {
-  call.beginClosing();
+  call.ending.close();
   const { gateway, agentId, callId, holdNanoUsd } = call.options;
   if (!cost.known) {
     gateway.metrics.ended('pending', end.errorCode, holdNanoUsd, 0n);

@@ -8,6 +8,7 @@ import type { NanoUsd } from '#core/money.ts';
 import { traceOf } from '../../contract/trace-id.ts';
 import { repeatsHidden } from '../scrub/scrub-words.ts';
 import type { UpstreamRequest } from '../upstream/upstream-request.ts';
+import { CallEnding } from './call-ending.ts';
 import { type CallerEvents, CallerSide } from './caller-side.ts';
 import { Gate, type GateOutcome } from './gate.ts';
 import type { Gateway } from './gateway.ts';
@@ -46,20 +47,17 @@ export interface HeldCallOptions {
 export abstract class HeldCall implements CallerEvents, Ticking {
   readonly options: HeldCallOptions;
   readonly caller: CallerSide;
+  readonly ending: CallEnding;
   /** Between a provider's socket and its first byte, over all attempts. */
   providerMs = 0;
 
   #upstream: UpstreamRequest | null = null;
-  #endedByUs: EndedByUs | null = null;
   #headerId: string | null = null;
   #bodyId: string | null = null;
-  #hungUp: boolean | null = null;
-  #closing = false;
   readonly #gate: Gate;
   readonly #lease: Lease;
   /** Not null while the answer is read on after a hang-up. */
   #usageDrain: UsageDrain | null = null;
-  readonly #ended = Promise.withResolvers<undefined>();
 
   /** The route of the call, below `/v1`. */
   abstract readonly endpoint: string;
@@ -81,7 +79,12 @@ export abstract class HeldCall implements CallerEvents, Ticking {
 
   /** Why the gateway ended the provider's answer; `null`: it did not. */
   get endedByUs(): EndedByUs | null {
-    return this.#endedByUs;
+    return this.ending.byUs;
+  }
+
+  /** Whether the caller had left when the end of the call was decided; false before. */
+  get hungUp(): boolean {
+    return this.ending.hungUp;
   }
 
   /** The provider's id for the answer, as soon as it is known. */
@@ -92,26 +95,6 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   /** The id that came before there was an answer: the one under which a provider has a record even of a failure. */
   get headerId(): string | null {
     return this.#headerId;
-  }
-
-  /** True once the charge of the call has been decided. */
-  get closing(): boolean {
-    return this.#closing;
-  }
-
-  /** Whether the caller had left when the end of the call was decided; false before. */
-  get hungUp(): boolean {
-    return this.#hungUp ?? false;
-  }
-
-  /** The end of the call is decided now: a caller who leaves later has left after the call. */
-  decideHangUp(): void {
-    this.#hungUp ??= this.caller.gone;
-  }
-
-  beginClosing(): void {
-    this.decideHangUp();
-    this.#closing = true;
   }
 
   /**
@@ -126,7 +109,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
 
   /** More of an answer came than can be kept, for a caller who waits for the whole. */
   endAsTooLong(): void {
-    this.#noteEnd('too_long');
+    this.ending.endEarly('too_long');
   }
 
   /** The fields that identify the call in each of its log lines. */
@@ -139,6 +122,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     this.options = options;
     this.#lease = new Lease(options, options.arrivedAtMs);
     this.caller = new CallerSide(options.res, this, options.gateway.clock);
+    this.ending = new CallEnding(this.caller);
     this.#gate = new Gate(options.durable, (outcome) => {
       if (outcome === 'open') this.caller.openGate();
       else this.#endEarly('gate');
@@ -155,7 +139,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   protected send(post: () => UpstreamRequest): UpstreamRequest {
     this.startOver();
     this.#upstream = post();
-    if (this.#endedByUs !== null) this.#upstream.abort();
+    if (this.endedByUs !== null) this.#upstream.abort();
     return this.#upstream;
   }
 
@@ -175,7 +159,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
 
   /** Resolves when the gateway ends the call early. */
   get ended(): Promise<undefined> {
-    return this.#ended.promise;
+    return this.ending.early;
   }
 
   close(): void {
@@ -215,7 +199,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
    */
   callerGone(): void {
     // The end was decided before the caller left.
-    if (this.#hungUp !== null) return;
+    if (this.ending.decided) return;
     const upstream = this.#upstream;
     if (this.billsAfterHangUp && upstream?.sent === true) this.#beginUsageDrain(upstream);
     else this.#endEarly('hang_up');
@@ -244,14 +228,8 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   }
 
   #endEarly(cause: EndedByUs): void {
-    this.#noteEnd(cause);
+    this.ending.endEarly(cause);
     this.#upstream?.abort();
-  }
-
-  /** Whatever ends an answer that is read for nobody ends it for the hang-up. */
-  #noteEnd(cause: EndedByUs): void {
-    this.#endedByUs ??= this.caller.gone && cause !== 'gate' ? 'hang_up' : cause;
-    this.#ended.resolve(undefined);
   }
 
   #renew(nowMs: number): void {

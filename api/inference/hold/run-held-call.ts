@@ -61,12 +61,12 @@ export async function runHeldCall<A extends AnsweredRequest, F extends FailedReq
     if (call.caller.gone) return await settleFailed(call, kind, apiError('gateway_error'), freeOfCharge);
     const ended = await kind.ask();
     if ((await call.gate) === 'shut') return await giveUp(call, kind, ended);
-    call.decideHangUp();
+    call.ending.decide();
     return isFailed(ended) ? await fail(call, kind, ended) : await answer(call, kind, ended);
   } catch (error) {
     const { gateway } = call.options;
     gateway.log.error('call failed by a fault of the gateway', { ...call.logFields, error });
-    if (call.closing) {
+    if (call.ending.closing) {
       // The charge stands, and no answer may say otherwise.
       call.caller.drop();
       return null;
@@ -108,7 +108,7 @@ async function settleFailed<A extends AnsweredRequest, F extends FailedRequest>(
   error: ApiError,
   cost: CallCost,
 ): Promise<ApiError | null> {
-  call.decideHangUp();
+  call.ending.decide();
   const { tokens } = cost;
   await closeCall(call, cost, call.hungUp ? endOf(call, tokens) : failedEnd(call, error, tokens));
   if (call.caller.committed) {
@@ -132,7 +132,7 @@ async function giveUp<A extends AnsweredRequest, F extends FailedRequest>(
   const cost = kind.costOfUnconfirmed(ended);
   if (cost.known) noteCost(call, cost.nanoUsd);
   gateway.metrics.loss('gate_timeout', cost.known ? cost.nanoUsd : 0n);
-  call.beginClosing();
+  call.ending.close();
   const error = await endUnconfirmed(call.options, durationOf(call));
   call.caller.discard();
   return error;

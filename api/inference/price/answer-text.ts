@@ -106,7 +106,7 @@ function addPart(text: AnswerText, part: Record<string, unknown>): void {
   if (part.type === 'text') text.add(part.text);
   if (part.type !== 'thinking') return;
   if (typeof part.thinking === 'string') text.add(part.thinking);
-  else for (const { text: thought } of records(part.thinking)) text.add(thought);
+  else for (const piece of records(part.thinking)) text.add(piece.text);
 }
 
 function addFunction(call: CallText, value: unknown): void {

@@ -11,7 +11,7 @@ export interface AnswerSink {
   end(view: StreamEndView): Buffer;
 }
 
-/** What a piece takes in memory where it is kept, nearly. */
+/** Approximate memory of a buffered piece, in bytes. */
 export function pieceBytes(piece: AnswerPiece): number {
   switch (piece.type) {
     case 'text':
@@ -33,5 +33,5 @@ export function pieceBytes(piece: AnswerPiece): number {
   }
 }
 
-/** Of an object, or of a text that is joined to others, beside its letters. */
+/** Overhead of an object or of a concatenated string, in bytes. */
 const KEPT_BYTES = 48;

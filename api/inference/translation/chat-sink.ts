@@ -31,7 +31,7 @@ export class ChatSink implements AnswerSink {
   }
 
   write(piece: AnswerPiece): Buffer {
-    if (!this.#showReasoning && THOUGHT.has(piece.type)) return NOTHING;
+    if (!this.#showReasoning && REASONING_PIECES.has(piece.type)) return NOTHING;
     switch (piece.type) {
       case 'start':
         this.#id = piece.id || this.#identity.id;
@@ -105,7 +105,7 @@ export class ChatSink implements AnswerSink {
   }
 }
 
-const THOUGHT: ReadonlySet<AnswerPiece['type']> = new Set(['reasoning', 'signature', 'encrypted']);
+const REASONING_PIECES: ReadonlySet<AnswerPiece['type']> = new Set(['reasoning', 'signature', 'encrypted']);
 const NOTHING = Buffer.alloc(0);
 
 const annotationOf = ({ url, title, at }: Citation): object => ({

@@ -13,25 +13,29 @@ export const plainDialect: Dialect = {
   capField: 'max_tokens',
   images: 'url',
   fields: null,
+  knownAnswerFormatsOnly: false,
   refusedFields: NONE,
   vendorFields: [],
   saltedFormats: [],
 };
 
+/** A server that the operator runs. */
+const selfHostedDialect: Dialect = {
+  ...plainDialect,
+  images: 'inline',
+  fields: SELF_HOSTED_FIELDS,
+  knownAnswerFormatsOnly: true,
+};
+
 export const dialects = {
   other: plainDialect,
-  // Its own responses refer to thought that it keeps, or has not kept: who sends it back would be told that it is gone.
+  // Its responses refer to reasoning that it keeps, or has not kept: a caller that sends it back would be told that it is gone.
   openai: { ...plainDialect, hosts: ['api.openai.com'], capField: 'max_completion_tokens' },
-  vllm: {
-    ...plainDialect,
-    images: 'inline',
-    fields: SELF_HOSTED_FIELDS,
-    saltedFormats: ['chat', 'responses'],
-  },
-  sglang: { ...plainDialect, images: 'inline', fields: SELF_HOSTED_FIELDS, saltedFormats: ['chat'] },
-  ollama: { ...plainDialect, images: 'inline', fields: SELF_HOSTED_FIELDS },
+  vllm: { ...selfHostedDialect, saltedFormats: ['chat', 'responses'] },
+  sglang: { ...selfHostedDialect, saltedFormats: ['chat'] },
+  ollama: { ...selfHostedDialect },
   // Any server in the operator's own network of which nothing else is known: the same care as for those that are known.
-  'self-hosted': { ...plainDialect, images: 'inline', fields: SELF_HOSTED_FIELDS },
+  'self-hosted': selfHostedDialect,
   groq: {
     ...plainDialect,
     hosts: ['api.groq.com'],

@@ -14,7 +14,7 @@ import type { AgentState, Hold, LedgerState } from './state.ts';
 
 type VideoCommand = ClaimVideo | SubmitVideo | WithdrawVideo;
 
-/** Whoever has the claim sends the one request to the provider; a job that it has taken is never claimed again. */
+/** The worker that holds the claim sends the single request to the provider. A submitted job is never claimed again. */
 export function decideClaimVideo(
   state: LedgerState,
   command: ClaimVideo,
