@@ -53,6 +53,8 @@ await runPart('This tree and the one before', { pinned: true }, async (bench) =>
   await compareFirstByte(bench, embedded, targetOf('direct', provider, '/api/v1/chat/completions'));
 
   const cluster = await startBenchCluster(bench);
+  // A worker opens the shards. Then acknowledgements in its place leave the other core to Redis.
+  await (await cluster.startWorker()).stop();
   await bench.start('stand-in-publisher.ts', ['--redis', cluster.redisUrl], bench.loadCore);
   const inCluster = await startPair(bench, { ...options, stores: cluster.stores }, root, false);
   for (const pid of [process.pid, provider.pid]) pin(pid, cores.underTest);
