@@ -18,8 +18,8 @@ export interface ProviderKind {
   readonly capabilities: ProviderCapabilities;
   readonly configuration: KindConfiguration;
   /**
-   * The headers by which a provider knows the gateway, sent with every request. None of them comes from a caller. `apiKey` is the key
-   * of this request: a provider with several keys is given once for each.
+   * The headers by which a provider knows the gateway, sent with every request and kept for as long as the provider is configured so.
+   * None of them comes from a caller. A provider with several keys is given once for each. `prepare` changes what each request changes.
    */
   headers(provider: Pick<Provider, 'formats' | 'apiKey' | 'settings'>): Readonly<Record<string, string>>;
   /** Where an answer is asked for, below the provider's address, with a slash in front. */

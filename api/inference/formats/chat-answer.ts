@@ -73,6 +73,6 @@ const choicesOf = (object: JsonObject): unknown => parseJson(memberText(object, 
 export function showChatAnswer(good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
   const changes = withoutUsage(good.answer);
   const shown = shownChanges('chat', good, charge, candidate);
-  for (const [key, change] of shown) changes.set(key, change);
+  changes.add(shown);
   return rebuildJsonObject(good.answer, changes);
 }

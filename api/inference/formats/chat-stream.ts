@@ -145,7 +145,7 @@ export class ChatStream implements StreamReader {
     if (memberBytes(object, 'usage') === undefined && !mayHoldRecord(data)) return this.#pass(data, false);
     if (hasNoChoices(object) && isBareFrame(object)) return { kind: 'kept' };
     const hidden = withoutUsage(object);
-    return hidden.size === 0 ? this.#pass(data, false) : this.#passChunk(object);
+    return hidden.keys.length === 0 ? this.#pass(data, false) : this.#passChunk(object);
   }
 
   #passChunk(object: JsonObject): ReadEvent {

@@ -175,7 +175,7 @@ export class MessagesStream implements StreamReader {
 
   /** An event inside the answer, without its usage record. `null`: it was sent for its record alone. */
   #passEvent(type: string, eventName: string, object: JsonObject): ReadEvent | null {
-    if (!mayHoldRecord(object.bytes) || cutRecords(object).size === 0)
+    if (!mayHoldRecord(object.bytes) || cutRecords(object).keys.length === 0)
       return passNamed(type, eventName, object.bytes);
     if (!isJson(object.bytes)) return { kind: 'malformed' };
     const isBare = !FORMAT_TYPE.test(type) && object.members.every(({ key }) => FRAME.has(key));
@@ -241,7 +241,7 @@ function withoutCost(usage: JsonObject): JsonObject {
 /** A delta whose record, wherever it stood, is in its own place, and the only one. */
 function withOwnUsage(object: JsonObject): JsonObject {
   const changes = cutRecords(object);
-  if ([...changes.keys()].every((key) => key === 'usage')) return object;
+  if (changes.keys.every((key) => key === 'usage')) return object;
   const delta = objectIn(object, 'delta');
   const sent = objectIn(object, 'usage') ?? (delta === null ? null : objectIn(delta, 'usage'));
   if (sent !== null) changes.set('usage', sent.bytes);

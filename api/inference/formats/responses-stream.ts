@@ -81,7 +81,7 @@ export class ResponsesStream implements StreamReader {
 
   /** An event without a response in it. Its usage record, if it has one, is counted and cut out. */
   #pass(type: string, eventName: string, event: JsonObject): ReadEvent {
-    if (!mayHoldRecord(event.bytes) || cutRecords(event).size === 0)
+    if (!mayHoldRecord(event.bytes) || cutRecords(event).keys.length === 0)
       return passNamed(type, eventName, event.bytes);
     if (!isJson(event.bytes)) return { kind: 'malformed' };
     const shown = rebuildJsonObject(event, cutRecords(event));

@@ -18,8 +18,12 @@ import { looksLikeObject, METRICS_NEEDLE, objectIn, presentMember, USAGE_NEEDLE 
  * @param scanned A member that was scanned before, and may be long.
  */
 export function usageRecordsIn(object: JsonObject, scanned?: ScannedHolder): Buffer[] {
-  if (!mayHoldRecord(object.bytes)) return [];
   const records: Buffer[] = [];
+  if (namesOnlyOwnRecord(object)) {
+    const own = presentMember(object, 'usage');
+    return own === null ? records : [own];
+  }
+  if (!mayHoldRecord(object.bytes)) return records;
   for (const choice of choicesOf(object)) {
     if (typeof choice !== 'string') records.push(...recordsWithin(choice, HOLDER_DEPTH_MAX));
   }
@@ -42,13 +46,14 @@ export function usageInAnswer(answer: JsonObject, reading: UsageReading): SentUs
  * asked for none.
  */
 export function withoutUsage(object: JsonObject): MemberChanges {
+  if (namesOnlyOwnRecord(object)) return ownRecordCut();
   const changes = cutRecords(object);
   const choices = choicesOf(object);
   let isChanged = false;
   const shown = choices.map((choice) => {
     if (typeof choice === 'string') return choice;
     const cut = cutRecords(choice);
-    if (cut.size > 0) isChanged = true;
+    if (cut.keys.length > 0) isChanged = true;
     return rebuildJsonObject(choice, cut).toString('utf8');
   });
   if (isChanged) changes.set('choices', `[${shown.join(',')}]`);
@@ -56,13 +61,17 @@ export function withoutUsage(object: JsonObject): MemberChanges {
 }
 
 /** The changes that cut out an object's own record and those below it. Empty where there is none. */
-export const cutRecords = (object: JsonObject, scanned?: ScannedHolder): MemberChanges =>
-  mayHoldRecord(object.bytes) ? cutWithin(object, HOLDER_DEPTH_MAX, scanned) : new MemberChanges();
+export function cutRecords(object: JsonObject, scanned?: ScannedHolder): MemberChanges {
+  if (namesOnlyOwnRecord(object)) return ownRecordCut();
+  return mayHoldRecord(object.bytes) ? cutWithin(object, HOLDER_DEPTH_MAX, scanned) : new MemberChanges();
+}
+
+const ownRecordCut = (): MemberChanges => new MemberChanges([['usage', null]]);
 
 /** Changes of a whole answer that leave no record but the one that they write, in its own place. */
 export function withOneRecord({ answer }: { answer: JsonObject }, shown: MemberChanges): MemberChanges {
   const changes = cutRecords(answer);
-  for (const [key, change] of shown) changes.set(key, change);
+  changes.add(shown);
   return changes;
 }
 
@@ -72,7 +81,7 @@ function cutWithin(object: JsonObject, depth: number, scanned?: ScannedHolder): 
   if (depth === 0) return changes;
   for (const [name, holder] of holdersIn(object, scanned)) {
     const cut = cutWithin(holder, depth - 1);
-    if (cut.size > 0) changes.set(name, rebuildJsonObject(holder, cut));
+    if (cut.keys.length > 0) changes.set(name, rebuildJsonObject(holder, cut));
   }
   return changes;
 }
@@ -94,6 +103,14 @@ const HOLDER_DEPTH_MAX = 2;
 /** False where no record can stand, told by the bytes alone. */
 export const mayHoldRecord = (bytes: Buffer): boolean =>
   bytes.indexOf(USAGE_NEEDLE) >= 0 || bytes.indexOf(METRICS_NEEDLE) >= 0;
+
+/** Most objects: their own `usage` is the only place where a record can stand. */
+function namesOnlyOwnRecord({ bytes, members, disguisedKey }: JsonObject): boolean {
+  const nameAt = bytes.indexOf(USAGE_NEEDLE);
+  if (nameAt < 0) return false;
+  const isOnce = bytes.indexOf(USAGE_NEEDLE, nameAt + 1) < 0 && bytes.indexOf(METRICS_NEEDLE) < 0;
+  return isOnce && disguisedKey === null && members.some(({ startsAt }) => startsAt + 1 === nameAt);
+}
 
 function recordsWithin(object: JsonObject, depth: number, scanned?: ScannedHolder): Buffer[] {
   const holders = depth === 0 ? [] : holdersIn(object, scanned);

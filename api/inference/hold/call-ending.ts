@@ -5,7 +5,8 @@ import type { EndedByUs } from './held-call.ts';
 export class CallEnding {
   readonly #caller: Pick<CallerSide, 'gone'>;
   #byUs: EndedByUs | null = null;
-  readonly #early = Promise.withResolvers<undefined>();
+  /** `null` until somebody waits for it. */
+  #early: PromiseWithResolvers<undefined> | null = null;
   #hungUp: boolean | null = null;
   #closing = false;
 
@@ -20,6 +21,8 @@ export class CallEnding {
 
   /** Resolves when the gateway ends the call early. */
   get early(): Promise<undefined> {
+    this.#early ??= Promise.withResolvers<undefined>();
+    if (this.#byUs !== null) this.#early.resolve(undefined);
     return this.#early.promise;
   }
 
@@ -41,7 +44,7 @@ export class CallEnding {
   /** The first cause counts. Once the caller has left, every cause but the gate counts as the hang-up. */
   endEarly(cause: EndedByUs): void {
     this.#byUs ??= this.#caller.gone && cause !== 'gate' ? 'hang_up' : cause;
-    this.#early.resolve(undefined);
+    this.#early?.resolve(undefined);
   }
 
   /** Decides the end of the call, if it is not decided yet. */

@@ -1,6 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { NanoUsd } from '#core/money.ts';
 import { type CountLoss, createOperatorLosses, toGraphUsd } from '#core/operator-losses.ts';
+import { readMetrics } from '#core/read-metrics.ts';
 
 /** Low-cardinality labels only: no agent, no key, no model. */
 export interface CallMetrics {
@@ -21,10 +22,11 @@ const PROVIDER_MS_BUCKETS = [5, 20, 50, 100, 250, 500, 1_000, 2_500, 5_000, 15_0
 
 export function createCallMetrics(registry: Registry): CallMetrics {
   const registers = [registry];
-  const counter = (name: string, help: string) => new Counter({ name, help, registers });
-  const started = counter('faregate_calls_started_total', 'Calls that hold money');
-  const heldUsd = counter('faregate_held_usd_total', 'Dollars held for calls that ended');
-  const chargedUsd = counter('faregate_charged_usd_total', 'Dollars charged');
+  const totals = { started: 0, heldUsd: 0, chargedUsd: 0 };
+  const { counter } = readMetrics(registry);
+  counter('faregate_calls_started_total', 'Calls that hold money', () => totals.started);
+  counter('faregate_held_usd_total', 'Dollars held for calls that ended', () => totals.heldUsd);
+  counter('faregate_charged_usd_total', 'Dollars charged', () => totals.chargedUsd);
   const ended = new Counter({
     name: 'faregate_calls_ended_total',
     help: 'Calls that ended, by outcome and error code',
@@ -52,14 +54,18 @@ export function createCallMetrics(registry: Registry): CallMetrics {
   });
 
   return {
-    started: () => started.inc(),
+    started() {
+      totals.started++;
+    },
     refused: (code) => refused.inc({ code }),
     ended(outcome, code, holdNanoUsd, chargedNanoUsd) {
-      heldUsd.inc(toGraphUsd(holdNanoUsd));
-      chargedUsd.inc(toGraphUsd(chargedNanoUsd));
+      totals.heldUsd += toGraphUsd(holdNanoUsd);
+      totals.chargedUsd += toGraphUsd(chargedNanoUsd);
       ended.inc({ outcome, code: code ?? '' });
     },
-    priced: (chargedNanoUsd) => chargedUsd.inc(toGraphUsd(chargedNanoUsd)),
+    priced(chargedNanoUsd) {
+      totals.chargedUsd += toGraphUsd(chargedNanoUsd);
+    },
     loss,
     added: (ms) => added.observe(ms),
     provider: (ms) => provider.observe(ms),

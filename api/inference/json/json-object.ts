@@ -137,7 +137,7 @@ function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | Sca
           const key =
             letters === 'other'
               ? decodeKey(bytes.toString('utf8', stringStartsAt, stringEndsAt))
-              : bytes.toString('latin1', stringStartsAt + 1, stringEndsAt - 1);
+              : plainKey(bytes, text, stringStartsAt + 1, stringEndsAt - 1);
           member = { key, startsAt: stringStartsAt, valueStartsAt: skipSpace(bytes, at + 1), endsAt: -1 };
         }
         stringStartsAt = -1;
@@ -173,6 +173,14 @@ function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | Sca
   return 'not_an_object';
 }
 
+/** A longer slice would refer to the whole text, and keep it in memory for as long as the call lives. */
+const SLICE_COPIED_CHARS_MAX = 12;
+
+const plainKey = (bytes: Buffer, text: string, startsAt: number, endsAt: number): string =>
+  endsAt - startsAt <= SLICE_COPIED_CHARS_MAX
+    ? text.slice(startsAt, endsAt)
+    : bytes.toString('latin1', startsAt, endsAt);
+
 /** A member's value as it was sent. */
 export function memberText(object: JsonObject, key: string): string | undefined {
   const member = findMember(object, key);
@@ -189,8 +197,44 @@ function findMember(object: JsonObject, key: string): JsonMember | undefined {
   return undefined;
 }
 
-/** JSON text to put in a member's place; `null` drops the member. Keys the object lacks are added at its end. */
-export class MemberChanges extends Map<string, string | Buffer | null> {}
+/**
+ * JSON text to put in a member's place; `null` drops the member. Keys the object lacks are added at its end. Most objects have two or
+ * three changes, which a list holds for less than a `Map`.
+ */
+export class MemberChanges {
+  readonly keys: string[] = [];
+  readonly values: (string | Buffer | null)[] = [];
+  /** Where each key is in a long list: a body may have 20,000 keys that its server is not sent. */
+  #places: Map<string, number> | null = null;
+
+  constructor(changes: readonly (readonly [key: string, value: string | Buffer | null])[] = []) {
+    for (const [key, value] of changes) this.set(key, value);
+  }
+
+  set(key: string, value: string | Buffer | null): void {
+    const place = this.placeOf(key);
+    if (place >= 0) this.values[place] = value;
+    else {
+      this.#places?.set(key, this.keys.length);
+      this.keys.push(key);
+      this.values.push(value);
+    }
+  }
+
+  /** The changes of another list win. */
+  add({ keys, values }: MemberChanges): void {
+    for (const [place, key] of keys.entries()) this.set(key, values[place] ?? null);
+  }
+
+  /** The index of a key; -1 if it is not in the list. */
+  placeOf(key: string): number {
+    if (this.keys.length < LONG_LIST) return this.keys.indexOf(key);
+    this.#places ??= new Map(this.keys.map((each, place) => [each, place]));
+    return this.#places.get(key) ?? -1;
+  }
+}
+
+const LONG_LIST = 64;
 
 /**
  * The same object with some members replaced, dropped or added; runs of untouched members are copied as sent. The
@@ -198,28 +242,32 @@ export class MemberChanges extends Map<string, string | Buffer | null> {}
  */
 export function rebuildJsonObject(object: JsonObject, changes: MemberChanges): Buffer {
   const { bytes, members } = object;
+  const { keys, values } = changes;
   const out = Buffer.allocUnsafe(bytes.length + bytesOfChangesMax(changes));
-  const written = new Set<string>();
+  const seen: boolean[] = keys.map(() => false);
   let at = out.writeUInt8(OPEN_BRACE, 0);
   let runStartsAt = -1;
   let runEndsAt = -1;
-  for (const { key, startsAt, endsAt } of members) {
-    const change = changes.get(key);
-    if (change === undefined) {
-      if (runStartsAt < 0) runStartsAt = startsAt;
-      runEndsAt = endsAt;
+  for (const member of members) {
+    const place = changes.placeOf(member.key);
+    if (place < 0) {
+      if (runStartsAt < 0) runStartsAt = member.startsAt;
+      runEndsAt = member.endsAt;
       continue;
     }
     if (runStartsAt >= 0) at = copyRun(out, at, bytes, runStartsAt, runEndsAt);
     runStartsAt = -1;
+    const change = values[place] ?? null;
     // Of a key that stands twice one reader takes the first, another the last: with a change, one is left.
-    if (change !== null && !written.has(key)) at = writeMember(out, at, key, change);
-    written.add(key);
+    if (change !== null && seen[place] === false) at = writeMember(out, at, member.key, change);
+    seen[place] = true;
   }
   if (runStartsAt >= 0) at = copyRun(out, at, bytes, runStartsAt, runEndsAt);
 
-  for (const [key, change] of changes) {
-    if (change !== null && !written.has(key)) at = writeMember(out, at, key, change);
+  for (let place = 0; place < keys.length; place++) {
+    const key = keys[place] ?? '';
+    const change = values[place] ?? null;
+    if (change !== null && seen[place] === false) at = writeMember(out, at, key, change);
   }
   out[at] = CLOSE_BRACE;
   return out.subarray(0, at + 1);
@@ -229,10 +277,11 @@ export function rebuildJsonObject(object: JsonObject, changes: MemberChanges): B
 const FRAME_BYTES = 4;
 const UTF8_BYTES_PER_CHAR_MAX = 3;
 
-function bytesOfChangesMax(changes: MemberChanges): number {
+function bytesOfChangesMax({ keys, values }: MemberChanges): number {
   let bytes = 2;
-  for (const [key, change] of changes) {
-    bytes += (key.length + (change?.length ?? 0)) * UTF8_BYTES_PER_CHAR_MAX + FRAME_BYTES;
+  for (let place = 0; place < keys.length; place++) {
+    const chars = (keys[place]?.length ?? 0) + (values[place]?.length ?? 0);
+    bytes += chars * UTF8_BYTES_PER_CHAR_MAX + FRAME_BYTES;
   }
   return bytes;
 }

@@ -30,12 +30,10 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   }
 
   readWhole(bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[] {
-    const { id, content, stop_reason, stop_sequence } = withMarkedNumbersAt(
-      bytes,
-      value,
-      ANSWER_INPUT,
-      this.#marks,
-    );
+    // Only a block with an input has numbers that are printed again.
+    const hasInput = records(value.content).some(({ input }) => input !== undefined);
+    const answer = hasInput ? withMarkedNumbersAt(bytes, value, ANSWER_INPUT, this.#marks) : value;
+    const { id, content, stop_reason, stop_sequence } = answer;
     const blocks = records(content).flatMap((block, index) => [...this.#begin(index, block), ...this.#end()]);
     return [{ type: 'start', id: answerIdOf(id) }, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
   }

@@ -11,33 +11,23 @@ const KEEP_ALIVE_MS = 30_000;
 /** One connection pool an origin, kept for as long as the process lives. */
 export class UpstreamPools {
   readonly #pools = new Map<string, Pool>();
+  /** A provider whose settings change is another object. */
+  readonly #targets = new WeakMap<Provider, Target>();
 
   /** @param adapter Turns the answer into the asked format; `null`: it is in that format. */
   post(provider: Provider, asked: PostedRequest, adapter: AnswerAdapter | null = null): UpstreamRequest {
     const { path, body, stream, headers: more } = asked;
-    const { origin, pathname } = new URL(provider.baseUrl);
-    const basePath = pathname.replace(/\/$/, '');
-    const headers = {
-      ...provider.kind.headers(provider),
-      'content-type': 'application/json',
-      'accept-encoding': 'identity',
-      accept: stream ? 'text/event-stream' : 'application/json',
-      ...more,
-    };
+    const target = this.#target(provider);
+    const common = stream ? target.streamHeaders : target.jsonHeaders;
+    const headers = more === null ? common : { ...common, ...more };
     const request = new UpstreamRequest();
-    const send = (ready: ProviderRequest): void => {
-      // An end of the call may have come before the kind had its request ready.
-      if (request.ended) return;
-      const handler = adapter === null ? request : new AdaptedAnswer(request, adapter);
-      this.#pool(origin).dispatch({ ...ready, path: basePath + ready.path }, handler);
-    };
     const plain: ProviderRequest = { method: 'POST', path, headers, body };
     const { prepare } = provider.kind;
-    if (prepare === null) send(plain);
+    if (prepare === null) dispatch(target, plain, request, adapter);
     else {
       void Promise.resolve()
         .then(() => prepare(provider, plain))
-        .then(send)
+        .then((ready) => dispatch(target, ready, request, adapter))
         .catch((error) => request.onResponseError(null, error));
     }
     return request;
@@ -45,6 +35,25 @@ export class UpstreamPools {
 
   async close(): Promise<void> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+  }
+
+  #target(provider: Provider): Target {
+    const known = this.#targets.get(provider);
+    if (known !== undefined) return known;
+    const { origin, pathname } = new URL(provider.baseUrl);
+    const headers = {
+      ...provider.kind.headers(provider),
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+    };
+    const target: Target = {
+      pool: this.#pool(origin),
+      basePath: pathname.replace(/\/$/, ''),
+      jsonHeaders: { ...headers, accept: 'application/json' },
+      streamHeaders: { ...headers, accept: 'text/event-stream' },
+    };
+    this.#targets.set(provider, target);
+    return target;
   }
 
   #pool(origin: string): Pool {
@@ -74,4 +83,24 @@ export interface PostedRequest {
   stream: boolean;
   /** Headers of this request beside the provider's own; `null`: none. */
   headers: Readonly<Record<string, string>> | null;
+}
+
+/** The parts of a request that are the same for all requests to a provider. */
+interface Target {
+  pool: Pool;
+  basePath: string;
+  jsonHeaders: Readonly<Record<string, string>>;
+  streamHeaders: Readonly<Record<string, string>>;
+}
+
+function dispatch(
+  { pool, basePath }: Target,
+  { method, path, headers, body }: ProviderRequest,
+  request: UpstreamRequest,
+  adapter: AnswerAdapter | null,
+): void {
+  // An end of the call may have come before the kind had its request ready.
+  if (request.ended) return;
+  const handler = adapter === null ? request : new AdaptedAnswer(request, adapter);
+  pool.dispatch({ method, path: basePath + path, headers, body }, handler);
 }

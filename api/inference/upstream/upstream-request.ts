@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
+import { joinBuffers } from '../json/join-buffers.ts';
 
 /** Takes over an answer once its first byte is here. Exactly one of `end` and `fail` follows the last `data`. */
 export interface AnswerReceiver {
@@ -38,6 +39,14 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   #aborted = false;
   /** The reader asked for no more, and has not yet asked for it again. */
   #heldBack = false;
+
+  /** The body of an answer that is complete, as most short ones are at their first byte; `null`: `pipeTo` tells how it goes on. */
+  takeWhole(bytesMax: number): Buffer | null {
+    if (!this.ended || this.#failure !== null || this.bytesReceived > bytesMax) return null;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    return joinBuffers(waiting);
+  }
 
   /** Hands over what has come so far, then everything else as it comes. */
   pipeTo(sink: AnswerReceiver): void {

@@ -8,6 +8,7 @@ export class ShardKeys {
   readonly ends: string;
   readonly videos: string;
   readonly #prefix: string;
+  readonly #ofCalls = new Map<number, CallKeys>();
 
   constructor(shard: number) {
     this.#prefix = `faregate:{s${String(shard).padStart(2, '0')}}`;
@@ -48,15 +49,23 @@ export class ShardKeys {
     return `${this.#prefix}:a:${agentId}:given-up`;
   }
 
-  /** The keys that the steps of one agent's calls take. */
+  /** The keys that the steps of one agent's calls take. They are cached: half of what a step allocates would be their names. */
   ofCalls(agentId: number): CallKeys {
+    const cached = this.#ofCalls.get(agentId);
+    if (cached !== undefined) return cached;
     const of = (what: AgentKey = '') => this.agent(agentId, what);
     const running = [this.meta, this.outbox, of(), of(':holds'), of(':ended'), of(':slots')];
     const reserve = [...running, of(':keys'), this.open, this.givenUp(agentId)];
     const videos = [this.videos, of(':videos'), of(':videos-ended')];
-    return { running, reserve, videos, settle: [...reserve, of(':ended-at'), ...videos] };
+    const keys: CallKeys = { running, reserve, videos, settle: [...reserve, of(':ended-at'), ...videos] };
+    if (this.#ofCalls.size >= AGENTS_CACHED_MAX) this.#ofCalls.clear();
+    this.#ofCalls.set(agentId, keys);
+    return keys;
   }
 }
+
+/** In each shard. The keys of one agent take a kilobyte. */
+const AGENTS_CACHED_MAX = 64;
 
 interface CallKeys {
   running: readonly string[];
