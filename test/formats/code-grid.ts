@@ -7,6 +7,7 @@ import { passTime } from '../support/pass-time.ts';
 import { pathOf } from '../support/path-of.ts';
 import { plainHealth } from '../support/plain-health.ts';
 import { failing } from '../support/provider-failures.ts';
+import { unavailableLedger } from '../support/unavailable-ledger.ts';
 import type { Cell, CodeWorld, Met, Setting } from './code-world.ts';
 import { modelOf, PROVIDER_KINDS, type ProviderKind } from './format-gateway.ts';
 import { askedIn, requestIn, ruleFor } from './requests.ts';
@@ -289,9 +290,7 @@ export const codeGrid: Readonly<Record<ErrorCode, CodeWays>> = {
         const { deps } = met.running;
         const agent = await met.newAgent();
         const { ledger } = deps.gateway;
-        const result = { ok: false, reason: 'unavailable' } as const;
-        const execute = async () => ({ result, durable: Promise.resolve('durable' as const) });
-        deps.gateway.ledger = { ...ledger, execute };
+        deps.gateway.ledger = unavailableLedger(ledger);
         const asked = await world.ask('usual', cell, { agent });
         deps.gateway.ledger = ledger;
         return asked;

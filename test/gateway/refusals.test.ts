@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello, startTestGateway, type TestAgent, type TestGateway, until } from '../support/gateway.ts';
+import { unavailableLedger } from '../support/unavailable-ledger.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -218,13 +219,7 @@ describe('an outage of the ledger', () => {
     const agent = await gateway.newAgent();
     const { deps } = gateway.running;
     const { ledger } = deps.gateway;
-    deps.gateway.ledger = {
-      ...deps.gateway.ledger,
-      execute: async () => ({
-        result: { ok: false, reason: 'unavailable' },
-        durable: Promise.resolve('durable'),
-      }),
-    };
+    deps.gateway.ledger = unavailableLedger(ledger);
     for (let i = 0; i < 70; i++)
       expect((await refusal(hello(), agent)).error.code).toBe('service_unavailable');
     deps.gateway.ledger = ledger;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { startTestGateway } from '../support/gateway.ts';
+import { decideNothing } from '../support/unavailable-ledger.ts';
 import { headersOf, messageOf, recordOf, sentenceOf } from './mcp-calls.ts';
 
 describe('while a store does not answer', () => {
@@ -51,10 +52,7 @@ describe('while a store does not answer', () => {
   ])('%s changes nothing that it cannot answer for', async (tool, args) => {
     await using gateway = await startTestGateway();
     const { ledger } = gateway.running.deps.store;
-    ledger.execute = async () => ({
-      result: { ok: false, reason: 'unavailable' },
-      durable: Promise.resolve('durable'),
-    });
+    ledger.execute = decideNothing;
     const access = { mcpUrl: gateway.running.mcpUrl, key: gateway.agent.key };
     expect(await sentenceOf(access, tool, args)).toMatch(/could not finish this right now/);
   });

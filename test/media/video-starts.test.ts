@@ -7,6 +7,7 @@ import { type FileName, formatFileName, hourOf } from '#core/files/file-name.ts'
 import { StorageFullError } from '#core/files/file-store.ts';
 import { randomBase62 } from '#core/ids.ts';
 import { UPLOAD_LINK_MS } from '#core/limits.ts';
+import { unavailableLedger } from '../support/unavailable-ledger.ts';
 import { endVideo, submitVideo } from './end-video.ts';
 import { frame, order, reference } from './video-models.ts';
 import { AGENT, startVideoWorld, type VideoWorld, type VideoWorldOptions } from './video-world.ts';
@@ -153,15 +154,7 @@ describe('an order that money or room refuse holds nothing and leaves no file', 
   });
 
   it('while the ledger decides nothing', async () => {
-    await restart({
-      ledger: (inner) => ({
-        ...inner,
-        execute: async () => ({
-          result: { ok: false, reason: 'unavailable' },
-          durable: Promise.resolve('durable'),
-        }),
-      }),
-    });
+    await restart({ ledger: unavailableLedger });
     expect((await send(order())).body.error.code).toBe('service_unavailable');
     await expectNothing();
   });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, startOfDayMs } from '#core/clock.ts';
 import type { HandleRecord, RecordOutcome } from '#core/events/feed-record.ts';
-import type { Ledger } from '#core/ledger/ledger.ts';
 import { createApplyAgentChange } from '../../workers/settlement/apply-agent-change.ts';
 import { createBookGrant } from '../../workers/settlement/book-grant.ts';
 import { readAgent, START_MS } from '../ledger/case.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';
+import { decideNothing } from '../support/unavailable-ledger.ts';
 
 const grantedAt = new Date(START_MS).toISOString();
 const grant = { v: 1, type: 'credit_granted', grantId: 'fees-7', agentId: 3, usd: '1.25', grantedAt };
@@ -76,13 +76,8 @@ test('while the ledger is away, a record is tried again', async () => {
   const { ledger, book } = setUp();
   await ledger.close();
   expect(await send(book, grant)).toEqual({ outcome: 'try_again' });
-  const undecided: Pick<Ledger, 'execute'> = {
-    execute: async () => ({
-      result: { ok: false, reason: 'unavailable' },
-      durable: Promise.resolve('unknown'),
-    }),
-  };
-  expect(await send(createApplyAgentChange(undecided), change)).toEqual({ outcome: 'try_again' });
+  const undecided = createApplyAgentChange({ execute: decideNothing });
+  expect(await send(undecided, change)).toEqual({ outcome: 'try_again' });
 });
 
 test('a grant of a writer whose clock is a little ahead at midnight waits for the ledger’s midnight', async () => {
