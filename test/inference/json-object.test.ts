@@ -266,4 +266,16 @@ describe('a JSON object, rebuilt', () => {
   ])('%s', (_what, text, asked, expected) => {
     expect(rebuildJsonObject(scan(text), new MemberChanges(asked)).toString()).toBe(expected);
   });
+
+  it.each([1, 63, 64, 65, 200])('the last word counts for each of %i changes, said twice', (count) => {
+    const names = Array.from({ length: count }, (_, index) => `k${index}`);
+    const changes = new MemberChanges(names.map((name) => [name, '1']));
+    for (const name of names) changes.set(name, '2');
+    changes.add(new MemberChanges([['k0', null]]));
+    changes.add(new MemberChanges([['new', '3']]));
+    const rebuilt = rebuildJsonObject(scan(`{${names.map((name) => `"${name}":0`).join()}}`), changes);
+    const expected = Object.fromEntries(names.slice(1).map((name) => [name, 2]));
+    expect(JSON.parse(rebuilt.toString())).toEqual({ ...expected, new: 3 });
+    expect(scan(rebuilt.toString()).keyCount).toBe(count);
+  });
 });

@@ -49,8 +49,9 @@ export class UpstreamPools {
     const target: Target = {
       pool: this.#pool(origin),
       basePath: pathname.replace(/\/$/, ''),
-      jsonHeaders: { ...headers, accept: 'application/json' },
-      streamHeaders: { ...headers, accept: 'text/event-stream' },
+      // Frozen: a header that `prepare` wrote into them would be sent with later requests.
+      jsonHeaders: Object.freeze({ ...headers, accept: 'application/json' }),
+      streamHeaders: Object.freeze({ ...headers, accept: 'text/event-stream' }),
     };
     this.#targets.set(provider, target);
     return target;
