@@ -69,7 +69,7 @@ export function shapeCallRecord(record: CallRecord): CallEntry {
   };
 }
 
-/** What `list_calls` answers. */
+/** The answer of `list_calls`. */
 export const CallPage = z
   .object({
     calls: z.array(CallEntry).meta({ description: 'Newest first.' }),

@@ -333,7 +333,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What a use case answered; a refusal leaves the procedure. */
+/** Returns the answer of a use case. A refusal is thrown out of the procedure. */
 export function answerOrRefuse<Answer extends object>(result: Answer | ApiError): Answer {
   if (isApiError(result)) throw new Refusal(result);
   return result;

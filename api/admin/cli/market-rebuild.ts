@@ -71,7 +71,7 @@ function summary({ trades, candles, differing }: Rebuilt, check: boolean, paint:
     : paint('yellow', `${made} ${differing} were not as they should be, and are now.`);
 }
 
-/** What is kept of markets, beside the processes that fold them. `null`: no market ever was in this folder. */
+/** Opens the stored markets beside the processes that fold them. `null`: this folder never had a market. */
 function openMarketStore(storage: StorageConfig): (MarketStore & { close(): Promise<void> }) | null {
   if (storage.mode === 'embedded') {
     const path = join(storage.dataDir, MARKETS_FILE);

@@ -133,7 +133,7 @@ const uncompared = (check: string, own: readonly OwnPrices[]): Finding[] =>
     ? []
     : [ok(check, `${own.length} models at the prices of the configuration; it lists none to compare`)];
 
-/** What the configuration says of a model at one provider, the margin not in it. */
+/** The configuration of a model at one provider, without the operator's margin. */
 interface OwnPrices extends Pick<ModelSettings['endpoints'][number], 'upstreamModel' | 'prices'> {
   modelId: string;
 }

@@ -127,7 +127,7 @@ function createTake(script: Generator<ScriptLine, never>): (untilMs: number) => 
 }
 
 const NAMES = ['Market demo 1', 'Market demo 2'];
-/** Nobody sells more than it has bought and one trade; many of them may be on their way at a time. */
+/** The credit of each demo agent. It sells at most what it has bought and one trade more, and many trades may be under way. */
 const CREDIT_NANO_USD = 100n * TRADE_NANO_USD_MAX;
 
 /** Two agents that have credit which ends at this time: those of an earlier run, else new ones. */

@@ -8,6 +8,6 @@ import { h } from '/console/vendor/preact.js';
  */
 export const html = htm.bind(h);
 
-/** What stands in the field that an event came from. @param {Event} event */
+/** Returns the text of the field that an event came from. @param {Event} event */
 export const fieldValue = ({ currentTarget }) =>
   /** @type {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} */ (currentTarget).value;

@@ -9,7 +9,7 @@ export const Notice = ({ tone = 'info', children }) => html`
   </div>
 `;
 
-/** Where there is nothing yet: why, and what to do about it. @param {{ title: string, children?: unknown }} props */
+/** Says why a list is still empty, and what fills it. @param {{ title: string, children?: unknown }} props */
 export const Empty = ({ title, children }) => html`
   <div class="empty">
     <p class="empty-title">${title}</p>

@@ -79,7 +79,7 @@ export function ImagesView() {
   `;
 }
 
-/** What each billed thing is called. @type {Readonly<Record<string, string>>} */
+/** The name of each billed thing. @type {Readonly<Record<string, string>>} */
 const things = {
   output_image: 'made',
   input_image: 'read',
