@@ -202,8 +202,7 @@ describe('an answer that is put together keeps every digit', () => {
 
 function shownToChat(answer: WholeAnswer): string {
   const identity = { id: 'x', createdAtS: 1, model: 'm' };
-  const tokens = { prompt: 1, completion: 1, reasoning: null, cached: 0 };
-  return writeAnswer('chat', answer, identity, tokens, { showReasoning: true });
+  return writeAnswer('chat', answer, identity, { showReasoning: true }).bytes.toString();
 }
 
 describe('in a translated request', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { shownUsage } from '../../api/inference/formats/shown-changes.ts';
 import { recordOf, records } from '../../api/inference/formats/values.ts';
 import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
 import { openSink, openSource, writeAnswer } from '../../api/inference/translation/translate-answer.ts';
@@ -27,14 +28,14 @@ const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
 function shownWhole(from: FormatName, to: FormatName, { whole }: Answer): Record<string, unknown> {
   const text = JSON.stringify(whole);
   const answer = WholeAnswer.of(openSource(from).readWhole(Buffer.from(text), JSON.parse(text)));
-  return JSON.parse(writeAnswer(to, answer, identity, tokens, all));
+  return JSON.parse(writeAnswer(to, answer, identity, all).bytes.toString());
 }
 
 /** The same of a provider that streams it. */
 function shownCollected(from: FormatName, to: FormatName, { events }: Answer): Record<string, unknown> {
   const collector = new AnswerCollector(openSource(from));
   for (const event of events) collector.read(Buffer.from(JSON.stringify(event)), '');
-  return JSON.parse(writeAnswer(to, collector.whole, identity, tokens, all));
+  return JSON.parse(writeAnswer(to, collector.whole, identity, all).bytes.toString());
 }
 
 /** The events that a caller of this format sees. */
@@ -332,7 +333,7 @@ describe('a chat that wants no thought shown', () => {
   it('is shown none in a whole answer', () => {
     const answer = WholeAnswer.of(openSource('messages').readWhole(Buffer.from('{}'), message));
     const whole = (showReasoning: boolean) =>
-      writeAnswer('chat', answer, identity, tokens, { showReasoning });
+      writeAnswer('chat', answer, identity, { showReasoning }).bytes.toString();
     expect(whole(true)).toMatch(THOUGHT);
     expect(whole(false)).toContain('said');
     expect(whole(false)).not.toMatch(THOUGHT);
@@ -348,7 +349,7 @@ it.each([
   const sink = openSink(to, identity, all);
   sink.write({ type: 'start', id: 'a' });
   expect(sink.end({ identity, shown: 1n, tokens: counted }).toString()).toMatch(told);
-  expect(writeAnswer(to, new WholeAnswer(), identity, counted, all)).toMatch(told);
+  expect(shownUsage(to, null, { shown: 1n, tokens: counted }).toString()).toMatch(told);
 });
 
 describe('what a chat rests on', () => {

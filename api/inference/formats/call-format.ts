@@ -79,7 +79,10 @@ export type AnswerReading =
 export interface GoodAnswer {
   answer: JsonObject;
   value: Record<string, unknown>;
+  /** `null`: there is no record, or the gateway wrote the answer. */
   sent: SentUsage | null;
+  /** Beside the answer's own `usage`. */
+  hasOtherRecords: boolean;
   /** An estimate of its text, for an answer whose tokens the provider did not count. */
   deliveredTokens: number;
 }

@@ -10,16 +10,24 @@ import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts'
 import { tellsError } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';
 import { presentMember } from './stream-text.ts';
-import { usageInAnswer, withoutUsage } from './usage-places.ts';
+import { hasOtherRecords, usageInAnswer, withOneRecord, withoutUsage } from './usage-places.ts';
 
 export function readChatAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
-  const sent = usageInAnswer(answer, chatCounts);
+  const hasOthers = hasOtherRecords(answer);
+  const sent = usageInAnswer(answer, chatCounts, hasOthers);
   const usage = sent?.usage ?? null;
   if (saysError(answer, value.choices)) return { kind: 'error', usage };
   if (memberBytes(answer, 'choices') === undefined) return { kind: 'malformed', usage };
   const text = new AnswerText();
   addChat(text, value);
-  return { kind: 'answer', answer, value, sent, deliveredTokens: estimateTokens(text.bytes) };
+  return {
+    kind: 'answer',
+    answer,
+    value,
+    sent,
+    hasOtherRecords: hasOthers,
+    deliveredTokens: estimateTokens(text.bytes),
+  };
 }
 
 /** An error beside the answer, in its place (with `object: "error"`, or a message alone), or inside a choice. */
@@ -71,8 +79,6 @@ const choicesOf = (object: JsonObject): unknown => parseJson(memberText(object, 
 
 /** The caller sees one record, which is ours: another one would tell what the vendor charges. */
 export function showChatAnswer(good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
-  const changes = withoutUsage(good.answer);
   const shown = shownChanges('chat', good, charge, candidate);
-  changes.add(shown);
-  return rebuildJsonObject(good.answer, changes);
+  return rebuildJsonObject(good.answer, withOneRecord(good, shown, withoutUsage));
 }

@@ -9,6 +9,7 @@ import {
 } from '../json/json-object.ts';
 import { type SentUsage, StreamUsage, usageOfAnswer } from '../price/usage.ts';
 import type { UsageReading } from '../price/usage-counters.ts';
+import type { GoodAnswer } from './call-format.ts';
 import { looksLikeObject, METRICS_NEEDLE, objectIn, presentMember, USAGE_NEEDLE } from './stream-text.ts';
 
 /**
@@ -18,12 +19,11 @@ import { looksLikeObject, METRICS_NEEDLE, objectIn, presentMember, USAGE_NEEDLE 
  * @param scanned A member that was scanned before, and may be long.
  */
 export function usageRecordsIn(object: JsonObject, scanned?: ScannedHolder): Buffer[] {
-  const records: Buffer[] = [];
-  if (namesOnlyOwnRecord(object)) {
+  if (!hasOtherRecords(object)) {
     const own = presentMember(object, 'usage');
-    return own === null ? records : [own];
+    return own === null ? [] : [own];
   }
-  if (!mayHoldRecord(object.bytes)) return records;
+  const records: Buffer[] = [];
   for (const choice of choicesOf(object)) {
     if (typeof choice !== 'string') records.push(...recordsWithin(choice, HOLDER_DEPTH_MAX));
   }
@@ -31,9 +31,18 @@ export function usageRecordsIn(object: JsonObject, scanned?: ScannedHolder): Buf
   return records;
 }
 
-/** All records of a whole answer together: the same records cost the same in a stream. `null`: it has no object there. */
-export function usageInAnswer(answer: JsonObject, reading: UsageReading): SentUsage | null {
+/**
+ * All records of a whole answer together: the same records cost the same in a stream. `null`: it has no object there.
+ *
+ * @param hasOthers See `hasOtherRecords`.
+ */
+export function usageInAnswer(
+  answer: JsonObject,
+  reading: UsageReading,
+  hasOthers: boolean,
+): SentUsage | null {
   const own = usageOfAnswer(answer, reading);
+  if (!hasOthers) return own;
   const records = usageRecordsIn(answer);
   if (records.length === 0 || (records.length === 1 && own !== null)) return own;
   const together = new StreamUsage(reading);
@@ -69,8 +78,13 @@ export function cutRecords(object: JsonObject, scanned?: ScannedHolder): MemberC
 const ownRecordCut = (): MemberChanges => new MemberChanges([['usage', null]]);
 
 /** Changes of a whole answer that leave no record but the one that they write, in its own place. */
-export function withOneRecord({ answer }: { answer: JsonObject }, shown: MemberChanges): MemberChanges {
-  const changes = cutRecords(answer);
+export function withOneRecord(
+  { answer, hasOtherRecords }: Pick<GoodAnswer, 'answer' | 'hasOtherRecords'>,
+  shown: MemberChanges,
+  cut = cutRecords,
+): MemberChanges {
+  if (!hasOtherRecords) return shown;
+  const changes = cut(answer);
   changes.add(shown);
   return changes;
 }
@@ -104,7 +118,10 @@ const HOLDER_DEPTH_MAX = 2;
 export const mayHoldRecord = (bytes: Buffer): boolean =>
   bytes.indexOf(USAGE_NEEDLE) >= 0 || bytes.indexOf(METRICS_NEEDLE) >= 0;
 
-/** Most objects: their own `usage` is the only place where a record can stand. */
+/** Whether a record may stand in another place than the object's own `usage`. Most objects have none. */
+export const hasOtherRecords = (object: JsonObject): boolean =>
+  !namesOnlyOwnRecord(object) && mayHoldRecord(object.bytes);
+
 function namesOnlyOwnRecord({ bytes, members, disguisedKey }: JsonObject): boolean {
   const nameAt = bytes.indexOf(USAGE_NEEDLE);
   if (nameAt < 0) return false;

@@ -11,6 +11,13 @@ export interface AnswerSink {
   end(view: StreamEndView): Buffer;
 }
 
+/** A whole answer of the caller's format, without its usage. */
+export interface WrittenAnswer {
+  /** With marks in the place of numbers that a float would change. */
+  value: Record<string, unknown>;
+  bytes: Buffer;
+}
+
 /** Approximate memory of a buffered piece, in bytes. */
 export function pieceBytes(piece: AnswerPiece): number {
   switch (piece.type) {

@@ -1,10 +1,9 @@
 import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import type { Citation } from '#core/conversation/conversation.ts';
-import type { TokenCounts } from '#core/events/ledger-event.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { dataText } from '../formats/stream-text.ts';
 import { chatUsageText } from '../formats/usage-text.ts';
-import type { AnswerSink } from './answer-sink.ts';
+import type { AnswerSink, WrittenAnswer } from './answer-sink.ts';
 import { chatCallsOf } from './tool-words.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
@@ -126,13 +125,11 @@ function annotationsOf({ parts }: WholeAnswer): object[] | undefined {
   return annotations.length === 0 ? undefined : annotations;
 }
 
-/** The whole answer as JSON text, its usage as it was counted. */
 export function writeChatAnswer(
   whole: WholeAnswer,
   identity: AnswerIdentity,
-  tokens: TokenCounts,
   { showReasoning }: { showReasoning: boolean },
-): string {
+): WrittenAnswer {
   const { parts } = whole;
   const calls = chatCallsOf(parts);
   const reasoningParts = showReasoning ? parts.filter((part) => part.type === 'reasoning') : [];
@@ -153,7 +150,7 @@ export function writeChatAnswer(
           ),
     tool_calls: calls,
   };
-  const answer = JSON.stringify({
+  const value = {
     id: whole.id || identity.id,
     object: 'chat.completion',
     created: identity.createdAtS,
@@ -161,6 +158,6 @@ export function writeChatAnswer(
     // Some clients refuse an answer without it.
     system_fingerprint: null,
     choices: [{ index: 0, message, logprobs: null, finish_reason: whole.finishReason }],
-  });
-  return `${answer.slice(0, -1)},"usage":${chatUsageText(tokens, null)}}`;
+  };
+  return { value, bytes: Buffer.from(JSON.stringify(value)) };
 }

@@ -1,13 +1,12 @@
 import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
 import type { AssistantPart } from '#core/conversation/conversation.ts';
-import type { TokenCounts } from '#core/events/ledger-event.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { namedText } from '../formats/stream-text.ts';
 import { inputOf } from '../formats/tool-input.ts';
 import { messagesUsageText } from '../formats/usage-text.ts';
 import { JsonScan } from '../json/json-scan.ts';
 import { NumberMarks } from '../json/number-marks.ts';
-import { type AnswerSink, pieceBytes } from './answer-sink.ts';
+import { type AnswerSink, pieceBytes, type WrittenAnswer } from './answer-sink.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
 /**
@@ -180,14 +179,9 @@ const STOP_REASONS = {
   content_filter: 'refusal',
 } as const satisfies Record<FinishReason, string>;
 
-/** The whole answer as JSON text, its usage as it was counted. */
-export function writeMessagesAnswer(
-  whole: WholeAnswer,
-  identity: AnswerIdentity,
-  tokens: TokenCounts,
-): string {
+export function writeMessagesAnswer(whole: WholeAnswer, identity: AnswerIdentity): WrittenAnswer {
   const marks = new NumberMarks();
-  const answer = marks.print({
+  const value = {
     id: whole.id || identity.id,
     type: 'message',
     role: 'assistant',
@@ -195,8 +189,8 @@ export function writeMessagesAnswer(
     content: whole.parts.map((part) => blockOf(part, marks)),
     stop_reason: whole.stopSequence === null ? STOP_REASONS[whole.finishReason] : 'stop_sequence',
     stop_sequence: whole.stopSequence,
-  });
-  return `${answer.toString('utf8', 0, answer.length - 1)},"usage":${messagesUsageText(tokens, null)}}`;
+  };
+  return { value, bytes: marks.print(value) };
 }
 
 function blockOf(part: AssistantPart, marks: NumberMarks): object {

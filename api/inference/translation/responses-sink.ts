@@ -1,10 +1,9 @@
 import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import type { AssistantPart, Citation, TextPart } from '#core/conversation/conversation.ts';
-import type { TokenCounts } from '#core/events/ledger-event.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { namedText } from '../formats/stream-text.ts';
 import { responsesUsageText } from '../formats/usage-text.ts';
-import { type AnswerSink, pieceBytes } from './answer-sink.ts';
+import { type AnswerSink, pieceBytes, type WrittenAnswer } from './answer-sink.ts';
 import { signReasoning } from './signed-reasoning.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
@@ -171,7 +170,8 @@ export class ResponsesSink implements AnswerSink {
   }
 
   #response(status: string, usage: string): string {
-    return responseText(this.#whole, this.#identity, status, usage);
+    const response = JSON.stringify(responseOf(this.#whole, this.#identity, status));
+    return `${response.slice(0, -1)},"usage":${usage}}`;
   }
 
   #event(type: string, members: object): Buffer {
@@ -240,10 +240,10 @@ const INCOMPLETE: Readonly<Record<string, string>> = {
 const statusOf = ({ finishReason }: WholeAnswer): 'completed' | 'incomplete' =>
   finishReason in INCOMPLETE ? 'incomplete' : 'completed';
 
-function responseText(whole: WholeAnswer, identity: AnswerIdentity, status: string, usage: string): string {
+function responseOf(whole: WholeAnswer, identity: AnswerIdentity, status: string): Record<string, unknown> {
   const reason = status === 'incomplete' ? INCOMPLETE[whole.finishReason] : undefined;
   const isRunning = status === 'in_progress';
-  const response = JSON.stringify({
+  return {
     id: whole.id || identity.id,
     object: 'response',
     created_at: identity.createdAtS,
@@ -265,13 +265,10 @@ function responseText(whole: WholeAnswer, identity: AnswerIdentity, status: stri
     top_p: null,
     frequency_penalty: null,
     presence_penalty: null,
-  });
-  return `${response.slice(0, -1)},"usage":${usage}}`;
+  };
 }
 
-/** The whole answer as JSON text, its usage as it was counted. */
-export const writeResponsesAnswer = (
-  whole: WholeAnswer,
-  identity: AnswerIdentity,
-  tokens: TokenCounts,
-): string => responseText(whole, identity, statusOf(whole), responsesUsageText(tokens, null));
+export function writeResponsesAnswer(whole: WholeAnswer, identity: AnswerIdentity): WrittenAnswer {
+  const value = responseOf(whole, identity, statusOf(whole));
+  return { value, bytes: Buffer.from(JSON.stringify(value)) };
+}

@@ -1,9 +1,8 @@
 import type { FormatName, UpstreamFormatName } from '#core/catalog/catalog.ts';
 import type { OwnFormat } from '#core/conversation/own-format.ts';
-import type { TokenCounts } from '#core/events/ledger-event.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import type { AnswerIdentity } from '../formats/call-format.ts';
-import type { AnswerSink } from './answer-sink.ts';
+import type { AnswerSink, WrittenAnswer } from './answer-sink.ts';
 import type { AnswerSource } from './answer-source.ts';
 import { ChatSink, writeChatAnswer } from './chat-sink.ts';
 import { ChatSource } from './chat-source.ts';
@@ -36,20 +35,19 @@ export function openSink(to: FormatName, identity: AnswerIdentity, shown: ShownP
 /** What a chat may be asked to leave out. */
 type ShownParts = Pick<CallPlan, 'showUsage' | 'showReasoning'>;
 
-/** A whole answer as JSON text, its usage as it was counted. */
+/** Writes a whole answer without its usage, which is written once its charge is known. */
 export function writeAnswer(
   to: FormatName,
   whole: WholeAnswer,
   identity: AnswerIdentity,
-  tokens: TokenCounts,
   shown: Pick<ShownParts, 'showReasoning'>,
-): string {
+): WrittenAnswer {
   switch (to) {
     case 'chat':
-      return writeChatAnswer(whole, identity, tokens, shown);
+      return writeChatAnswer(whole, identity, shown);
     case 'responses':
-      return writeResponsesAnswer(whole, identity, tokens);
+      return writeResponsesAnswer(whole, identity);
     case 'messages':
-      return writeMessagesAnswer(whole, identity, tokens);
+      return writeMessagesAnswer(whole, identity);
   }
 }

@@ -14,7 +14,7 @@ import {
 } from '../json/json-object.ts';
 import { withPlainNames } from '../json/plain-names.ts';
 import { estimateTokens } from '../price/estimate.ts';
-import { noTokens, type Usage } from '../price/usage.ts';
+import type { Usage } from '../price/usage.ts';
 import { openSourceOf, writeAnswer } from '../translation/translate-answer.ts';
 import { WholeAnswer } from '../translation/whole-answer.ts';
 import { type Attempt, cutShort, failed } from './attempt.ts';
@@ -87,12 +87,9 @@ const wholeOf = (candidate: Candidate, { answer, value }: GoodAnswer): WholeAnsw
 /** What a provider said in its own format, as the caller's provider would have. */
 export function inCallersFormat(call: RunningCall, whole: WholeAnswer, usage: Usage | null): Attempt {
   const { plan } = call.options;
+  const { value, bytes } = writeAnswer(plan.format.name, whole, call.identity, plan);
+  const answer = scanJsonObject(bytes, anyDepth);
+  if (typeof answer === 'string') throw new Error('A translated answer is no JSON object.');
   const deliveredTokens = estimateTokens(whole.bytes);
-  const uncounted = { ...noTokens, prompt: plan.promptEstimateTokens, completion: deliveredTokens };
-  const text = writeAnswer(plan.format.name, whole, call.identity, usage?.tokens ?? uncounted, plan);
-  const read = readJsonObject(Buffer.from(text), answerBounds);
-  if (typeof read === 'string') throw new Error('A translated answer is no JSON object.');
-  const reading = plan.format.readAnswer(read.object, read.value);
-  if (reading.kind !== 'answer') throw new Error('A translated answer is none of its format.');
-  return { ...reading, kind: 'json', usage, deliveredTokens };
+  return { kind: 'json', answer, value, sent: null, hasOtherRecords: false, usage, deliveredTokens };
 }
