@@ -25,8 +25,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   // simulated market trade.
   mcp: ['http', 'account', 'media', 'inference', 'contract', 'core'],
   admin: ['http', 'config', 'simulator', 'media', 'inference', 'providers', 'contract', 'core'],
-  // The page's files; what runs in a browser imports nothing of ours.
-  console: ['http'],
+  // The page's files; what runs in a browser imports nothing of ours, but for the types of answers.
+  console: ['http', 'contract'],
   // The same of the documentation.
   'docs-page': ['http'],
   // The stores that a process opens, and its gauges.

@@ -38,7 +38,8 @@ export function usePolled(poll) {
     let turn = 0;
     let isDue = false;
     let isReading = false;
-    let timer = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
     /** @type {T | null} */
     let value = null;
     const { path, fold = (/** @type {any} */ answer) => answer } = latest.current;
