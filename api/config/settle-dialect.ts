@@ -3,6 +3,7 @@ import type { ProviderSettings } from '#core/catalog/catalog-settings.ts';
 import { systemClock } from '#core/clock.ts';
 import { NAME_LOOKUP_MS } from '#core/limits.ts';
 import { isPrivateAddress } from '#core/private-address.ts';
+import { atMost } from '#core/wait.ts';
 import type { ProviderFile } from './provider-file.ts';
 import { formatsOf } from './to-settings.ts';
 
@@ -46,17 +47,13 @@ export async function settleDialect(
   return { settings: { ...settings, dialect: selfHosted, formats }, notice: noticeOf(id, why) };
 }
 
-async function addressesOf(host: string, lookup: LookupHost): Promise<readonly string[]> {
-  const late = Promise.withResolvers<readonly string[]>();
-  const timer = systemClock.setTimer(NAME_LOOKUP_MS, () => late.resolve([]));
-  try {
-    return await Promise.race([lookup(host), late.promise]);
-  } catch {
-    return [];
-  } finally {
-    timer.cancel();
-  }
-}
+const addressesOf = (host: string, lookup: LookupHost): Promise<readonly string[]> =>
+  atMost(
+    systemClock,
+    lookup(host).catch(() => []),
+    NAME_LOOKUP_MS,
+    [],
+  );
 
 const noticeOf = (id: string, why: string): string =>
   `Provider ${id} ${why} and names no dialect, so it is sent only fields that are known to be harmless, and linked images ` +

@@ -1,4 +1,5 @@
 import { type Clock, SECOND_MS } from '#core/clock.ts';
+import { atMost } from '#core/wait.ts';
 import { type Finding, problem } from './finding.ts';
 
 /** A check without a result by then has found a problem. */
@@ -28,23 +29,13 @@ export async function runChecks(
 }
 
 async function inTime({ name, look }: Check, clock: Clock): Promise<readonly Finding[]> {
-  const late = Promise.withResolvers<readonly Finding[]>();
-  const timer = clock.setTimer(DOCTOR_CHECK_MS, () =>
-    late.resolve([
-      problem(
-        name,
-        `no answer within ${DOCTOR_CHECK_MS / SECOND_MS} s`,
-        'Look whether it hangs, or the network does.',
-      ),
-    ]),
-  );
+  const found = `no answer within ${DOCTOR_CHECK_MS / SECOND_MS} s`;
+  const late = [problem(name, found, 'Look whether it hangs, or the network does.')];
   try {
-    return await Promise.race([look(), late.promise]);
+    return await atMost(clock, look(), DOCTOR_CHECK_MS, late);
   } catch (error) {
     // One check that fails in a way that nobody expected must not hide what the others have found.
     const [sentence = ''] = error instanceof Error ? error.message.split('\n') : [String(error)];
     return [problem(name, sentence, 'This was not expected: please report it.')];
-  } finally {
-    timer.cancel();
   }
 }
