@@ -34,32 +34,24 @@ export interface ClusterStorage {
   allowUnsafe: boolean;
 }
 
-interface Credentials {
+/** The block of a store with its password instead of where that stands. */
+type WithPassword<Block> = Omit<Block, 'username' | 'passwordEnv' | 'passwordFile'> & {
   username: string | null;
   password: Secret | null;
-}
+};
 
-export interface RedisSettings extends Credentials {
-  urls: readonly string[];
-  cluster: boolean;
+export interface RedisSettings extends WithPassword<ClusterFile['redis']> {
   /** Not in the configuration file: tests raise it on busy machines. Default: `REDIS_TIMEOUT_MS`. */
   timeoutMs?: number;
 }
 
-export interface KafkaSettings {
-  brokers: readonly string[];
-  tls: boolean;
-  sasl: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: Secret } | null;
-  replicationFactor: number;
+type KafkaFile = ClusterFile['kafka'];
+
+export interface KafkaSettings extends Omit<KafkaFile, 'sasl'> {
+  sasl: (Pick<NonNullable<KafkaFile['sasl']>, 'mechanism' | 'username'> & { password: Secret }) | null;
 }
 
-export interface CassandraSettings extends Credentials {
-  contactPoints: readonly string[];
-  localDataCenter: string;
-  keyspace: string;
-  replicationFactor: number;
-  tls: boolean;
-}
+export type CassandraSettings = WithPassword<ClusterFile['cassandra']>;
 
 type Resolved = { ok: true; storage: StorageConfig } | { ok: false; problems: ConfigProblem[] };
 
@@ -139,13 +131,11 @@ function toCluster(file: ClusterFile, secrets: ClusterSecrets & { keyPepper: Sec
     dataDir,
     redis: withPassword(redis, secrets.redis),
     kafka: {
-      brokers: kafka.brokers,
-      tls: kafka.tls,
+      ...kafka,
       sasl:
         kafka.sasl === undefined || secrets.kafka === null
           ? null
           : { mechanism: kafka.sasl.mechanism, username: kafka.sasl.username, password: secrets.kafka },
-      replicationFactor: kafka.replicationFactor,
     },
     cassandra: withPassword(cassandra, secrets.cassandra),
     peppers: [toPepper(keyPepper.id, secrets.keyPepper), ...previous],
@@ -164,11 +154,10 @@ const secretPlaces = ({ redis, cassandra, kafka, keyPepper, previousKeyPepper }:
 
 type StoreBlock = { [Key in 'username' | 'passwordEnv' | 'passwordFile']?: string | undefined };
 
-/** The block of a store with its password instead of where that stands. */
 const withPassword = <Block extends StoreBlock>(
   { username, passwordEnv: _, passwordFile: __, ...block }: Block,
   password: Secret | null,
-) => ({ ...block, username: username ?? null, password });
+): WithPassword<Block> => ({ ...block, username: username ?? null, password });
 
 const toPepper = (id: string, secret: Secret): Pepper => ({
   id,
