@@ -37,17 +37,13 @@ const StatusSource = z
   .object({ source: z.string(), status: AgentStatus })
   .meta({ id: 'StatusSource', description: 'What one source says: the operator, a launch, the demo.' });
 
-const { spendable_usd, balance_usd, reserved_usd, running_calls, expiring } = Balance.shape;
+const balanceFields = Balance.omit({ object: true, agent: true, key_limit: true }).shape;
 
 export const AgentDetail = z
   .object({
     ...agentFields,
     status_by_source: z.array(StatusSource),
-    spendable_usd,
-    balance_usd,
-    reserved_usd,
-    running_calls,
-    expiring,
+    ...balanceFields,
     granted_usd: usdText().meta({ description: 'In all its life, as the four below.' }),
     charged_usd: usdText(),
     expired_usd: usdText(),
@@ -63,15 +59,11 @@ export type AgentDetail = z.infer<typeof AgentDetail>;
 const NO_KEY = -1;
 
 export function shapeAgentDetail(view: AgentView, nowMs: number): AgentDetail {
-  const balance = shapeBalance(view, NO_KEY, nowMs);
+  const { object: _, agent: __, key_limit: ___, ...balance } = shapeBalance(view, NO_KEY, nowMs);
   return {
     ...shapeAgent(view),
     status_by_source: view.statusBySource.map(({ source, status }) => ({ source, status })),
-    spendable_usd: balance.spendable_usd,
-    balance_usd: balance.balance_usd,
-    reserved_usd: balance.reserved_usd,
-    running_calls: balance.running_calls,
-    expiring: balance.expiring,
+    ...balance,
     granted_usd: formatUsd(view.grantedNanoUsd),
     charged_usd: formatUsd(view.chargedNanoUsd),
     expired_usd: formatUsd(view.expiredNanoUsd),
