@@ -6,7 +6,7 @@ export const v1Facts: DocumentFacts = {
     'A prepaid gateway for AI model calls. One key gives access to every served model. Each call holds its ' +
     'worst-case cost from a credit balance when it starts and is charged its real cost when it ends.',
   version: '1.0.0',
-  serverUrl: '/v1',
+  baseUrl: '/v1',
   tags: [
     { name: 'Inference', description: 'Calls to models, paid from the balance.' },
     { name: 'Videos', description: 'Ordered, polled, and downloaded when they are done.' },
@@ -32,7 +32,7 @@ export const adminFacts: DocumentFacts = {
     "The operator's interface, on the internal port: agents, credit, keys, the catalogue, the ledger and markets. " +
     'The `faregate` command is a client of it. Every change, but for the records of feeds, is written to the audit log before it is done, under the name that the header `x-operator` gives.',
   version: '1.0.0',
-  serverUrl: '/admin',
+  baseUrl: '/admin',
   tags: [
     { name: 'Agents', description: 'Who may call.' },
     { name: 'Credit', description: 'What calls are paid from.' },

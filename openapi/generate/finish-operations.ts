@@ -5,10 +5,16 @@ import {
   apiError,
   type ErrorRow,
   type ErrorShape,
+  errorCodes,
   errorTable,
 } from '../../api/contract/errors.ts';
 import { type HeaderName, headerDocs, requestHeaderDocs } from '../../api/contract/headers.ts';
-import { type MarketError, marketError, marketErrorTable } from '../../api/contract/market-errors.ts';
+import {
+  type MarketError,
+  type MarketErrorCode,
+  marketError,
+  marketErrorTable,
+} from '../../api/contract/market-errors.ts';
 import { errorsOf, type Route, type RouteFacts, shapeOfPath } from '../../api/contract/route.ts';
 
 type PathItem = NonNullable<OpenAPIObject['paths']>[string];
@@ -134,21 +140,16 @@ function listErrors(operation: Operation, components: Components, facts: RouteFa
   operation['x-error-codes'] = Object.fromEntries(byStatus);
 }
 
-function isKeyOf<Table extends object>(table: Table, key: PropertyKey): key is keyof Table {
-  return key in table;
-}
-
 interface ShownError {
   row: ErrorRow;
   error: ApiError | MarketError;
 }
 
-const shownErrors: readonly ShownError[] = Object.keys(errorTable)
-  .filter((code) => isKeyOf(errorTable, code))
-  .map((code) => ({ row: errorTable[code], error: apiError(code) }));
-const shownMarketErrors: readonly ShownError[] = Object.keys(marketErrorTable)
-  .filter((code) => isKeyOf(marketErrorTable, code))
-  .map((code) => ({ row: marketErrorTable[code], error: marketError(code) }));
+const shownErrors = errorCodes.map((code): ShownError => ({ row: errorTable[code], error: apiError(code) }));
+const marketErrorCodes = Object.keys(marketErrorTable) as MarketErrorCode[];
+const shownMarketErrors = marketErrorCodes.map(
+  (code): ShownError => ({ row: marketErrorTable[code], error: marketError(code) }),
+);
 
 function errorResponse(components: Components, status: number, shape: ErrorShape, holds: boolean) {
   const shown = (shape === 'market' ? shownMarketErrors : shownErrors).filter(
