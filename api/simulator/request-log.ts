@@ -15,42 +15,40 @@ export interface SeenRequest {
   state: 'open' | 'answered' | 'cut' | 'hung_up';
 }
 
-export interface RequestLog {
-  add(request: SeenRequest): void;
-  bodyRead(request: SeenRequest, body: Buffer): void;
-  list(): readonly SeenRequest[];
-  clear(): void;
-}
-
 const REQUESTS_KEPT = 1_000;
 const BODY_BYTES_KEPT = 64 * 1024 * 1024;
 
 /** The newest requests, oldest first, within a bound of count and of bytes. */
-export function createRequestLog(): RequestLog {
-  const seen = new Set<SeenRequest>();
-  let bodyBytes = 0;
-  function trim(): void {
-    for (const oldest of seen) {
-      if (seen.size <= REQUESTS_KEPT && bodyBytes <= BODY_BYTES_KEPT) return;
-      seen.delete(oldest);
-      bodyBytes -= oldest.body.length;
+export class RequestLog {
+  readonly #seen = new Set<SeenRequest>();
+  #bodyBytes = 0;
+
+  add(request: SeenRequest): void {
+    this.#seen.add(request);
+    this.#trim();
+  }
+
+  bodyRead(request: SeenRequest, body: Buffer): void {
+    if (!this.#seen.has(request)) return;
+    request.body = body;
+    this.#bodyBytes += body.length;
+    this.#trim();
+  }
+
+  list(): readonly SeenRequest[] {
+    return Array.from(this.#seen);
+  }
+
+  clear(): void {
+    this.#seen.clear();
+    this.#bodyBytes = 0;
+  }
+
+  #trim(): void {
+    for (const oldest of this.#seen) {
+      if (this.#seen.size <= REQUESTS_KEPT && this.#bodyBytes <= BODY_BYTES_KEPT) return;
+      this.#seen.delete(oldest);
+      this.#bodyBytes -= oldest.body.length;
     }
   }
-  return {
-    add(request) {
-      seen.add(request);
-      trim();
-    },
-    bodyRead(request, body) {
-      if (!seen.has(request)) return;
-      request.body = body;
-      bodyBytes += body.length;
-      trim();
-    },
-    list: () => Array.from(seen),
-    clear() {
-      seen.clear();
-      bodyBytes = 0;
-    },
-  };
 }

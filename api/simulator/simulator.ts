@@ -6,8 +6,8 @@ import { type BillBook, type BilledCall, createBillBook } from './bill-book.ts';
 import { CallRunner } from './call-runner.ts';
 import type { Dialect } from './chat-render.ts';
 import { createVideoBook, type SimVideoJob } from './media/video-book.ts';
-import { createRequestLog, type SeenRequest } from './request-log.ts';
-import { createScriptBook } from './script-book.ts';
+import { RequestLog, type SeenRequest } from './request-log.ts';
+import { ScriptBook } from './script-book.ts';
 import type { ScriptRule } from './script-rule.ts';
 
 export interface SimulatorOptions {
@@ -56,8 +56,8 @@ const KEEP_ALIVE_MS = 120 * SECOND_MS;
 /** A provider of models on a port of this machine. It speaks OpenRouter's dialect and does what it is told. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const clock = options.clock ?? systemClock;
-  const script = createScriptBook();
-  const requests = createRequestLog();
+  const script = new ScriptBook();
+  const requests = new RequestLog();
   const bills: BillBook = createBillBook(clock, options.lookupDelayMs ?? 0);
   const videos = createVideoBook(clock, options.videoMs ?? 0, bills);
   const watchers = new Set<() => void>();
