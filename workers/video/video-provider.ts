@@ -16,23 +16,10 @@ import type { ProviderAnswer } from './read-job-answer.ts';
 /** Time for the provider's answer about a job. */
 const VIDEO_ANSWER_MS = 30 * SECOND_MS;
 
-/** A provider of videos as the worker sees it. Nothing here asks twice, and no redirect is followed. */
-export interface VideoProvider {
-  /** The one request that makes a job. */
-  submit(provider: Provider, order: Buffer): Promise<ProviderAnswer>;
-  poll(provider: Provider, providerJobId: string): Promise<ProviderAnswer>;
-  /** `from`: the rest of what was cut, if it is still the same. Throws when there is no answer. */
-  fetchContent(
-    provider: Provider,
-    providerJobId: string,
-    from: { byte: number; etag: string } | null,
-    signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData>;
-}
-
 const KEEP_ALIVE_MS = 30_000;
 
-export class HttpVideoProvider implements VideoProvider {
+/** The providers of videos as the worker sees them. Nothing here asks twice, and no redirect is followed. */
+export class VideoProvider {
   readonly #pools = new Map<string, Pool>();
   readonly #limits: { sending: Deadlines; reading: Deadlines };
 
@@ -40,7 +27,10 @@ export class HttpVideoProvider implements VideoProvider {
     this.#limits = limits;
   }
 
-  /** By a connection of its own: one that waits in a pool may be closed at this moment, and then nobody knows. */
+  /**
+   * The one request that makes a job. By a connection of its own: one that waits in a pool may be closed at this moment, and then
+   * nobody knows.
+   */
   async submit(provider: Provider, order: Buffer): Promise<ProviderAnswer> {
     const client = new Client(addressOf(provider).origin, connectionOptions);
     const deadline = { of: this.#limits.sending, limitMs: VIDEO_SUBMIT_MS };
@@ -63,6 +53,7 @@ export class HttpVideoProvider implements VideoProvider {
     return exchange(pool, provider, getOf(pathOf(providerJobId), ourHeaders), deadline);
   }
 
+  /** `from`: the rest of what was cut, if it is still the same. Throws when there is no answer. */
   async fetchContent(
     provider: Provider,
     providerJobId: string,

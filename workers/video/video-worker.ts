@@ -11,7 +11,7 @@ import { isOwnClaim, type OpenVideo, openVideo } from './open-video.ts';
 import { again, settleFailed, settleUnconfirmed } from './settle-unconfirmed.ts';
 import { submitInTurn } from './submit-video.ts';
 import type { After, Turns, VideoParts } from './video-parts.ts';
-import { HttpVideoProvider } from './video-provider.ts';
+import { VideoProvider } from './video-provider.ts';
 
 /** Orders with images that a process has in memory at one time. The others wait. */
 const VIDEO_LARGE_ORDERS_AT_ONCE = 2;
@@ -51,7 +51,7 @@ export class VideoWorker {
   readonly #deadlines: Deadlines;
   /** Of requests that make jobs: they may outlive everything else. */
   readonly #sending: Deadlines;
-  readonly #videos: HttpVideoProvider;
+  readonly #videos: VideoProvider;
   readonly #parts: VideoParts;
   readonly #closing = new AbortController();
   readonly #random: () => number;
@@ -72,7 +72,7 @@ export class VideoWorker {
     this.#random = options.random ?? Math.random;
     this.#deadlines = new Deadlines(options.clock);
     this.#sending = new Deadlines(options.clock);
-    this.#videos = new HttpVideoProvider({ sending: this.#sending, reading: this.#deadlines });
+    this.#videos = new VideoProvider({ sending: this.#sending, reading: this.#deadlines });
     this.#parts = {
       ...options,
       videos: this.#videos,
