@@ -27,7 +27,7 @@ export class ImageKind implements CallKind<MadeImages, FailedImages> {
     const ended = await askForImages(call, this.#output);
     if (ended.kind === 'failed') warnOperator(call, model, model.id, ended.error.code);
     // Images are linked before the charge: those that cannot be linked are not paid for.
-    else if (!call.caller.gone) await this.#output.prepare();
+    else if (!call.caller.gone) await this.#output.prepare?.();
     return ended;
   }
 
@@ -51,7 +51,7 @@ export class ImageKind implements CallKind<MadeImages, FailedImages> {
   }
 
   keepStored(): Settle['stored'] | null {
-    return this.#output.keep();
+    return this.#output.keep?.() ?? null;
   }
 
   showAnswer({ created }: MadeImages, { tokens }: CallCost, shown: NanoUsd | null): void {

@@ -21,15 +21,15 @@ export interface ImageTotals {
 
 export type ImageFiles = Pick<FileStore, 'write' | 'delete' | 'getLink'>;
 
-/** Where a call's images go, and how its caller gets them. */
+/** Where a call's images go, and how its caller gets them. What only storage needs is missing where nothing is stored. */
 export interface ImageOutput extends ImageSink {
   /** Before the charge: what it fails at is not paid for. */
-  prepare(): Promise<void>;
+  prepare?(): Promise<void>;
   /** From here on the caller has what was stored: what it takes of the agent's room. */
-  keep(): Settle['stored'] | null;
+  keep?(): Settle['stored'];
   end(totals: ImageTotals): void;
   /** Whatever was stored and not kept goes. */
-  close(): Promise<void>;
+  close?(): Promise<void>;
 }
 
 /** @param files - Without any, no request for links gets so far. */
@@ -126,17 +126,9 @@ class SentOutput implements ImageOutput {
     await call.write(Buffer.from('"}'));
   }
 
-  async prepare(): Promise<void> {}
-
-  keep(): null {
-    return null;
-  }
-
   end(totals: ImageTotals): void {
     this.#call.caller.end(Buffer.from(`],${answerTail(this.#call, totals)}}`));
   }
-
-  async close(): Promise<void> {}
 }
 
 /** The one image of a stream, in memory until its event is written: what it cost stands beside it. */
@@ -154,12 +146,6 @@ class KeptOutput implements ImageOutput {
     if (this.#type !== null) return;
     this.#type = type;
     for await (const piece of bytes) this.#pieces.push(piece);
-  }
-
-  async prepare(): Promise<void> {}
-
-  keep(): null {
-    return null;
   }
 
   end(totals: ImageTotals): void {

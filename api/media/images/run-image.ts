@@ -59,7 +59,7 @@ export async function runImage(
   return await startCall(gateway, context, start, (held) => {
     const call = new ImageCall({ ...held, plan, images });
     const output = openOutput(call, files);
-    return runHeldCall(call, new ImageKind(call, output)).finally(() => void output.close());
+    return runHeldCall(call, new ImageKind(call, output)).finally(() => void output.close?.());
   });
 }
 
