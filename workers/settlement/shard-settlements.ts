@@ -1,4 +1,4 @@
-import { type Clock, MINUTE_MS, SECOND_MS, type Timer } from '#core/clock.ts';
+import { MINUTE_MS, SECOND_MS, type Timer } from '#core/clock.ts';
 import type { LedgerEvent } from '#core/events/ledger-event.ts';
 import type { ShardLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import { shardOfAgent } from '#core/ledger/cluster/shards.ts';
@@ -6,7 +6,6 @@ import { Settlement, type SettlementOptions } from './settlement.ts';
 
 export interface ShardSettlementsOptions
   extends Pick<SettlementOptions, 'clock' | 'log' | 'lookUp' | 'onLoss' | 'onPriced' | 'onCost'> {
-  clock: Clock;
   shards: number;
   ofShard: (shard: number) => ShardLedger;
   /** What this process publishes at the moment: whoever moves a shard's events also ends its calls. */
@@ -67,17 +66,12 @@ export class ShardSettlements {
   }
 
   #begin(shard: number): void {
-    const { clock, log, lookUp, onLoss, onPriced, onCost, ofShard, logTimeMs } = this.#options;
+    const { log, ofShard, logTimeMs } = this.#options;
     const knownSinceMs = this.#knownSinceMs.get(shard) ?? new Map<number, number>();
     this.#knownSinceMs.set(shard, knownSinceMs);
     const settlement = new Settlement({
+      ...this.#options,
       ledger: ofShard(shard),
-      clock,
-      log,
-      lookUp,
-      onLoss,
-      onPriced,
-      onCost,
       logTimeMs: () => logTimeMs(shard),
       knownSinceMs,
       // Any process may have died a moment ago and left calls behind.
