@@ -11,14 +11,8 @@ export interface Peer {
   isTrusted: boolean;
 }
 
-export interface PeerReader {
-  /** `remoteAddress` of a socket. */
-  readPeer(remoteAddress: string | undefined): Peer;
-  isTrusted(address: Address): boolean;
-}
-
 /** @param trustedProxies Addresses and networks of the operator's own. */
-export function createPeerReader(trustedProxies: readonly string[]): PeerReader {
+export function createPeerReader(trustedProxies: readonly string[]) {
   const networks = trustedProxies.map(parseNetwork);
   const isTrusted = (address: Address): boolean => {
     const mapped = toIPv6(address);
@@ -26,7 +20,8 @@ export function createPeerReader(trustedProxies: readonly string[]): PeerReader 
   };
   return {
     isTrusted,
-    readPeer(remoteAddress = '') {
+    /** `remoteAddress` of a socket. */
+    readPeer(remoteAddress = ''): Peer {
       const address = parseAddress(withoutZone(remoteAddress));
       if (address === null) return { subject: NOBODY, address: null, isTrusted: false };
       return { subject: subjectOf(address), address: address.toString(), isTrusted: isTrusted(address) };

@@ -43,21 +43,16 @@ export function countForAll(registry: Registry): Pick<WorkerParts, 'loss' | 'cha
 }
 
 /** Who hears of each configuration that is taken while a process runs. */
-interface Reloads<Config> {
-  tell(config: Config): void;
-  /** At once, too, of the latest that was taken before: a role that waited for its store has missed it. */
-  listen(listener: (config: Config) => void): void;
-}
-
-export function createReloads<Config>(): Reloads<Config> {
+export function createReloads<Config>() {
   const listeners: ((config: Config) => void)[] = [];
   let latest: { config: Config } | null = null;
   return {
-    tell(config) {
+    tell(config: Config): void {
       latest = { config };
       for (const listener of listeners) listener(config);
     },
-    listen(listener) {
+    /** At once, too, of the latest that was taken before: a role that waited for its store has missed it. */
+    listen(listener: (config: Config) => void): void {
       listeners.push(listener);
       if (latest !== null) listener(latest.config);
     },
