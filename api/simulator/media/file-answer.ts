@@ -26,30 +26,19 @@ export function fileAnswer(content: FileContent, asked: AskedPart): Answer {
   const bytes = Math.max(content.bytes, file.length);
   const headers = { 'content-type': contentType, 'accept-ranges': 'bytes', etag };
   const range = asked.ifRange === undefined || asked.ifRange === etag ? RANGE.exec(asked.range ?? '') : null;
-  if (range === null)
-    return {
-      status: 200,
-      headers: withLength(headers, bytes),
-      pieces: pieces(file, bytes, 0, bytes),
-      endless: null,
-    };
-  const from = Number(range[1]);
-  const to = range[2] ? Math.min(Number(range[2]) + 1, bytes) : bytes;
-  if (from >= to) {
+  const from = Number(range?.[1] ?? 0);
+  const to = range?.[2] ? Math.min(Number(range[2]) + 1, bytes) : bytes;
+  if (range !== null && from >= to) {
     return textAnswer(416, refusal(416, 'Range not satisfiable'), { 'content-range': `bytes */${bytes}` });
   }
+  const ofPart = range === null ? {} : { 'content-range': `bytes ${from}-${to - 1}/${bytes}` };
   return {
-    status: 206,
-    headers: { ...withLength(headers, to - from), 'content-range': `bytes ${from}-${to - 1}/${bytes}` },
+    status: range === null ? 200 : 206,
+    headers: { ...headers, 'content-length': String(to - from), ...ofPart },
     pieces: pieces(file, bytes, from, to),
     endless: null,
   };
 }
-
-const withLength = (headers: Record<string, string>, length: number): Record<string, string> => ({
-  ...headers,
-  'content-length': String(length),
-});
 
 /** However large: the zeros are the same megabyte each time. */
 function pieces(file: Buffer, bytes: number, from: number, to: number): Piece[] {
