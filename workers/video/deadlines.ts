@@ -1,11 +1,5 @@
 import type { Clock } from '#core/clock.ts';
 
-export interface Deadline {
-  /** Begins anew, also after its end. */
-  renew(): void;
-  end(): void;
-}
-
 /** Time limits of many requests at once, looked at from time to time: a timer each would cost more than a small request. */
 export class Deadlines {
   readonly #clock: Clock;
@@ -15,11 +9,12 @@ export class Deadlines {
     this.#clock = clock;
   }
 
-  start(limitMs: number, onDue: () => void): Deadline {
+  start(limitMs: number, onDue: () => void) {
     const due = () => this.#clock.monotonicMs() + limitMs;
     const one = { dueMs: due(), onDue };
     this.#running.add(one);
     return {
+      /** Begins anew, also after its end. */
       renew: () => {
         one.dueMs = due();
         this.#running.add(one);
