@@ -2,18 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '#core/clock.ts';
 import type { ScriptBook } from './script-book.ts';
 
-/** The waits of one answer. Each ends at once when its reader goes away, so that no answer outlives its call. */
-export interface Stage {
-  gone(): boolean;
-  forMs(delayMs: number): Promise<void>;
-  /** Until sockets were read once more, so that a reader in this process sees two writes as two. */
-  forTurn(): Promise<void>;
-  forGate(gate: string): Promise<void>;
-  forDrain(): Promise<void>;
-  forever(): Promise<void>;
-}
+export type Stage = ReturnType<typeof createStage>;
 
-export function createStage(res: ServerResponse, clock: Clock, book: ScriptBook, changed: () => void): Stage {
+/** The waits of one answer. Each ends at once when its reader goes away, so that no answer outlives its call. */
+export function createStage(res: ServerResponse, clock: Clock, book: ScriptBook, changed: () => void) {
   let gone = res.destroyed;
   const endings = new Set<() => void>();
   res.once('close', () => {
@@ -37,11 +29,12 @@ export function createStage(res: ServerResponse, clock: Clock, book: ScriptBook,
 
   return {
     gone: () => gone,
-    forMs: (delayMs) =>
+    forMs: (delayMs: number) =>
       wait((end) => {
         const timer = clock.setTimer(delayMs, end);
         return () => timer.cancel();
       }),
+    /** Until sockets were read once more, so that a reader in this process sees two writes as two. */
     forTurn: () =>
       wait((end) => {
         // The first may come before the loop reads again, the second never does.
@@ -50,7 +43,7 @@ export function createStage(res: ServerResponse, clock: Clock, book: ScriptBook,
         });
         return () => clearImmediate(handle);
       }),
-    forGate(gate) {
+    forGate(gate: string) {
       if (book.isOpen(gate)) return Promise.resolve();
       return wait((end) => {
         book.opened(gate, end);
