@@ -3,26 +3,7 @@ import { readFileSync } from 'node:fs';
 import { HOUR_MS } from '../../clock.ts';
 import type { RedisClient } from '../../drivers/redis.ts';
 import { createEvaluator } from '../../drivers/redis-evaluator.ts';
-import {
-  BALANCE_CAP_NANO_USD,
-  CALL_ID_AGE_MAX_MS,
-  CLOCK_APART_MAX_MS,
-  DONE_KEPT_MS,
-  ENDED_VIDEO_KEPT_MS,
-  ENDED_VIDEOS_KEPT_MAX,
-  GATE_TIMEOUT_MS,
-  GIVEN_UP_AHEAD_MAX_MS,
-  GIVEN_UP_CALLS_MAX,
-  GRANT_ID_KEPT_MS,
-  HOLD_LEASE_MS,
-  LOG_KEPT_MS,
-  LOT_DAYS_MAX,
-  ORPHAN_GRACE_MS,
-  ORPHAN_MARGIN_MS,
-  OUTBOX_BYTES_MAX,
-  RESULT_LINK_MS,
-  RESULTS_BYTES_MAX,
-} from '../../limits.ts';
+import * as limits from '../../limits.ts';
 
 /**
  * The steps that Redis decides, one Lua script each: fence, checks, event, change, in one go. Kept equal to `decide`
@@ -127,35 +108,21 @@ export const asksTime = (name: ScriptName): boolean => {
 const scriptNames = Object.keys(scripts) as ScriptName[];
 
 function scriptText({ parts, flags }: Script, clock: string): string {
-  const texts = parts.map((name) => (name === 'clock' ? clock : part(name)));
-  return [`#!lua ${flags}`.trimEnd(), ...limits, ...texts].join('\n');
+  const text = parts.map((name) => (name === 'clock' ? clock : part(name))).join('\n');
+  const words = new Set(text.match(/[A-Z][A-Z0-9_]+/g));
+  const named = numbers.filter(([name]) => words.has(name));
+  const locals = named.map(([name, value]) => `local ${name} = ${value}`);
+  return [`#!lua ${flags}`.trimEnd(), ...locals, text].join('\n');
 }
 
 /** The scripts' numbers are the state machine's. */
-const limits = Object.entries({
-  BALANCE_CAP_NANO_USD,
-  CALL_ID_AGE_MAX_MS,
-  CLOCK_APART_MAX_MS,
-  DONE_KEPT_MS,
-  DONE_CLEARED_AT_ONCE: 16,
-  ENDED_VIDEO_KEPT_MS,
-  ENDED_VIDEOS_KEPT_MAX,
-  GATE_TIMEOUT_MS,
-  GIVEN_UP_AHEAD_MAX_MS,
-  GIVEN_UP_CALLS_MAX,
-  GRANT_ID_KEPT_MS,
+const numbers = Object.entries({
+  ...limits,
   HOUR_MS,
+  DONE_CLEARED_AT_ONCE: 16,
   LEASE_MAX_MS: 10_000,
-  HOLD_LEASE_MS,
-  LOG_KEPT_MS,
-  LOT_DAYS_MAX,
-  ORPHAN_GRACE_MS,
-  ORPHAN_MARGIN_MS,
-  OUTBOX_BYTES_MAX,
-  RESULT_LINK_MS,
-  RESULTS_BYTES_MAX,
   TRADES_CLEARED_AT_ONCE: 16,
-}).map(([name, value]) => `local ${name} = ${value}`);
+});
 
 const part = (name: string): string => readFileSync(new URL(`lua/${name}.lua`, import.meta.url), 'utf8');
 
