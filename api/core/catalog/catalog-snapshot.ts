@@ -1,5 +1,5 @@
-import { type AttoUsd, timesFactorUp } from '../money.ts';
-import type { Endpoint, Model, Prices, Provider } from './catalog.ts';
+import { timesFactorUp } from '../money.ts';
+import type { Endpoint, Model, PriceOverride, Prices, Provider } from './catalog.ts';
 import type { CatalogSettings, ModelSettings, ProviderSettings } from './catalog-settings.ts';
 import type { Dialect } from './dialect.ts';
 import type { ImageModel } from './image-model.ts';
@@ -80,29 +80,18 @@ function withMargins(model: Model, factorOf: (providerId: string) => bigint): Mo
   return { ...model, endpoints };
 }
 
-/** Rounded up per price, to the atto-dollar: the margin is never lost to rounding. */
 function timesFactor(prices: Prices, factorPpm: bigint): Prices {
-  const times = (price: AttoUsd): AttoUsd => timesFactorUp(price, factorPpm);
-  const timesOrNull = (price: AttoUsd | null): AttoUsd | null => (price === null ? null : times(price));
-  return {
-    prompt: times(prices.prompt),
-    completion: times(prices.completion),
-    request: times(prices.request),
-    cacheRead: timesOrNull(prices.cacheRead),
-    cacheWrite: timesOrNull(prices.cacheWrite),
-    cacheWrite1h: timesOrNull(prices.cacheWrite1h),
-    internalReasoning: timesOrNull(prices.internalReasoning),
-    image: timesOrNull(prices.image),
-    webSearch: timesOrNull(prices.webSearch),
-    overrides: prices.overrides.map((override) => ({
-      minPromptTokens: override.minPromptTokens,
-      prompt: timesOrNull(override.prompt),
-      completion: timesOrNull(override.completion),
-      cacheRead: timesOrNull(override.cacheRead),
-      cacheWrite: timesOrNull(override.cacheWrite),
-      cacheWrite1h: timesOrNull(override.cacheWrite1h),
-    })),
-  };
+  const times = <P extends Prices | PriceOverride>(all: P): P => eachTimesFactor(all, factorPpm);
+  return { ...times(prices), overrides: prices.overrides.map(times) };
+}
+
+/** Rounded up per price, to the atto-dollar: the margin is never lost to rounding. */
+function eachTimesFactor<P extends Prices | PriceOverride>(prices: P, factorPpm: bigint): P {
+  const made = { ...prices };
+  for (const [name, price] of Object.entries(prices)) {
+    if (typeof price === 'bigint') Object.assign(made, { [name]: timesFactorUp(price, factorPpm) });
+  }
+  return made;
 }
 
 function toDialect({ dialect, images }: ProviderSettings): Dialect {

@@ -18,42 +18,20 @@ export interface VideoRate {
 const RESOLUTION = String.raw`(?:_(?<resolution>\d{3,4}p|\d{1,2}k))?`;
 const SOUND = '(?:_(?<sound>with|without)_audio)?';
 
-const RATES: readonly {
-  pattern: RegExp;
-  bills: VideoRate['bills'];
-  cents: boolean;
-  mode: VideoRate['mode'];
-}[] = [
-  { pattern: rate(`duration_seconds${SOUND}${RESOLUTION}`), bills: 'second', cents: false, mode: null },
-  {
-    pattern: rate(`text_to_video_duration_seconds${SOUND}${RESOLUTION}`),
-    bills: 'second',
-    cents: false,
-    mode: 'text',
-  },
-  {
-    pattern: rate(`image_to_video_duration_seconds${SOUND}${RESOLUTION}`),
-    bills: 'second',
-    cents: false,
-    mode: 'image',
-  },
-  { pattern: rate(`cents_per_second_output${RESOLUTION}`), bills: 'second', cents: true, mode: null },
-  {
-    pattern: rate(`cents_per_video_output_second${RESOLUTION}${SOUND}`),
-    bills: 'second',
-    cents: true,
-    mode: null,
-  },
+const RATES: readonly { pattern: RegExp; bills: VideoRate['bills']; mode: VideoRate['mode'] }[] = [
+  { pattern: rate(`duration_seconds${SOUND}${RESOLUTION}`), bills: 'second', mode: null },
+  { pattern: rate(`text_to_video_duration_seconds${SOUND}${RESOLUTION}`), bills: 'second', mode: 'text' },
+  { pattern: rate(`image_to_video_duration_seconds${SOUND}${RESOLUTION}`), bills: 'second', mode: 'image' },
+  { pattern: rate(`cents_per_second_output${RESOLUTION}`), bills: 'second', mode: null },
+  { pattern: rate(`cents_per_video_output_second${RESOLUTION}${SOUND}`), bills: 'second', mode: null },
   {
     pattern: rate(`cents_per_second_video_continuation${RESOLUTION}`),
     bills: 'second',
-    cents: true,
     mode: 'continuation',
   },
   {
     pattern: rate(`video_tokens${RESOLUTION}(?:_(?<input>with|without)_video_input)?${SOUND}`),
     bills: 'token',
-    cents: false,
     mode: null,
   },
 ];
@@ -69,10 +47,11 @@ const OTHERS: ReadonlyMap<string, VideoSku> = new Map([
 export function parseVideoSku(key: string): VideoSku | null {
   const other = OTHERS.get(key);
   if (other !== undefined) return other;
-  for (const { pattern, bills, cents, mode } of RATES) {
+  for (const { pattern, bills, mode } of RATES) {
     const groups = pattern.exec(key)?.groups;
     if (groups === undefined) continue;
     const { sound, resolution = null, input } = groups;
+    const cents = key.startsWith('cents_');
     return { bills, cents, mode, sound: isWith(sound), resolution, videoInput: isWith(input) };
   }
   return null;
