@@ -1,15 +1,10 @@
 import { z } from 'zod';
-import type { ImageType } from '#core/files/file-name.ts';
+import { imageTypes } from '#core/files/file-name.ts';
 import { UPLOAD_BYTES_MAX } from '#core/limits.ts';
 import { wholeNumber } from './request-fields.ts';
 
 /** Spec: MCP server, `create_upload`. */
-export const UPLOAD_TYPES = [
-  'image/png',
-  'image/jpeg',
-  'image/webp',
-  'image/gif',
-] as const satisfies readonly ImageType[];
+export const UPLOAD_TYPES = imageTypes;
 
 const contentType = z
   .enum(UPLOAD_TYPES, { error: `one of ${UPLOAD_TYPES.map((type) => `\`${type}\``).join(', ')}` })

@@ -2,6 +2,7 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { randomBase62 } from '#core/ids.ts';
+import { parseJson } from '../parse-json.ts';
 import type { Pepper } from './api-key.ts';
 import { readOrCreatePrivateFile, readPrivateFile, writePrivateFile } from './private-file.ts';
 
@@ -57,13 +58,7 @@ const printPepper = ({ id, secret }: Pepper): string =>
   `${JSON.stringify({ id, secret: secret.export().toString('base64url') })}\n`;
 
 function parsePepper(text: string, path: string): Pepper {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new PepperError(path, 'damaged');
-  }
-  const parsed = stored.safeParse(value);
+  const parsed = stored.safeParse(parseJson(text));
   if (!parsed.success) throw new PepperError(path, 'damaged');
   const secret = Buffer.from(parsed.data.secret, 'base64');
   if (secret.length < SECRET_BYTES_MIN) throw new PepperError(path, 'damaged');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { NanoUsd } from '../money.ts';
+import { parseJson } from '../parse-json.ts';
 
 /** Providers that share an address and a key share a bill. */
 export interface BillAccount {
@@ -58,12 +59,4 @@ const billMark = z.object({
 export const formatMark = (mark: BillMark): string => JSON.stringify(z.encode(billMark, mark));
 
 /** `null` also where another release has written what this one cannot read: then the time counts from now. */
-export function parseMark(text: string): BillMark | null {
-  if (text === '') return null;
-  try {
-    const read = z.safeDecode(billMark, JSON.parse(text));
-    return read.success ? read.data : null;
-  } catch {
-    return null;
-  }
-}
+export const parseMark = (text: string): BillMark | null => billMark.safeParse(parseJson(text)).data ?? null;

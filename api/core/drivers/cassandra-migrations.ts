@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client, types } from 'cassandra-driver';
+import type { Client } from 'cassandra-driver';
 import { z } from 'zod';
 import { type Clock, MINUTE_MS, SECOND_MS, wait } from '../clock.ts';
 import { type CassandraOptions, connectCassandra } from './cassandra.ts';
@@ -129,8 +129,7 @@ async function applySteps(
 ): Promise<number[]> {
   await lock.keep();
   await define(client, VERSIONS);
-  const { rows } = await client.execute("SELECT version FROM schema_versions WHERE name = 'faregate'");
-  const found = rows.reduce((latest, row) => Math.max(latest, versionOf(row)), 0);
+  const found = await latestVersion(client);
   const known = steps.length;
   if (found > known) throw new SchemaTooNewError(keyspace, found, known);
   const applied: number[] = [];
@@ -149,7 +148,11 @@ async function applySteps(
   return applied;
 }
 
-const versionOf = (row: types.Row): number => z.int().parse(row.get('version'));
+/** The last step that was applied; 0: none was. */
+export async function latestVersion(client: Client): Promise<number> {
+  const { rows } = await client.execute("SELECT version FROM schema_versions WHERE name = 'faregate'");
+  return rows.reduce((latest, row) => Math.max(latest, z.int().parse(row.get('version'))), 0);
+}
 
 const VERSIONS = `
   CREATE TABLE IF NOT EXISTS schema_versions (

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Client, errors, types } from 'cassandra-driver';
-import { readSteps } from './cassandra-migrations.ts';
+import { latestVersion, readSteps } from './cassandra-migrations.ts';
 
 /** The keyspace is not there yet, or was made by an older release. */
 export class SchemaTooOldError extends Error {
@@ -28,8 +28,7 @@ export async function requireSchema(client: Client): Promise<number> {
 
 async function readVersion(client: Client): Promise<number> {
   try {
-    const { rows } = await client.execute("SELECT version FROM schema_versions WHERE name = 'faregate'");
-    return rows.reduce((latest, row) => Math.max(latest, Number(row.get('version'))), 0);
+    return await latestVersion(client);
   } catch (error) {
     if (isMissing(error)) return 0;
     throw error;

@@ -1,5 +1,6 @@
 import kafkajs, { type ITopicConfig, type Kafka } from 'kafkajs';
 import { type Clock, SECOND_MS, wait } from '../clock.ts';
+import { withAdmin } from './kafka.ts';
 
 const LEADERS_MS = 30 * SECOND_MS;
 const POLL_MS = SECOND_MS / 20;
@@ -9,9 +10,7 @@ const POLL_MS = SECOND_MS / 20;
  * and sent again. Existing topics stay as they are.
  */
 export async function ensureTopics(kafka: Kafka, topics: ITopicConfig[], clock: Clock): Promise<void> {
-  const admin = kafka.admin();
-  await admin.connect();
-  try {
+  await withAdmin(kafka, async (admin) => {
     // kafkajs's own wait fails while a broker does not know the topic that it has just created.
     await admin.createTopics({ waitForLeaders: false, topics });
     const names = topics.map(({ topic }) => topic);
@@ -23,22 +22,16 @@ export async function ensureTopics(kafka: Kafka, topics: ITopicConfig[], clock: 
       if (clock.monotonicMs() > giveUpAtMs) throw new Error(`no leaders for all of ${names.join(', ')}`);
       await wait(clock, POLL_MS);
     }
-  } finally {
-    await admin.disconnect();
-  }
+  });
 }
 
 /** Rejects unless every one of these topics is there. */
 export async function requireTopics(kafka: Kafka, topics: readonly string[]): Promise<void> {
-  const admin = kafka.admin();
-  await admin.connect();
-  try {
+  await withAdmin(kafka, async (admin) => {
     const known = await admin.listTopics();
     const missing = topics.filter((topic) => !known.includes(topic));
     if (missing.length > 0) throw new TopicsMissingError(missing);
-  } finally {
-    await admin.disconnect();
-  }
+  });
 }
 
 /** The topics do not exist yet. */

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { Kafka, logLevel, type SASLOptions } from 'kafkajs';
+import { type Admin, Kafka, logLevel, type SASLOptions } from 'kafkajs';
 
 export interface KafkaOptions {
   brokers: readonly string[];
@@ -10,11 +10,7 @@ export interface KafkaOptions {
   sasl: KafkaSasl | null;
 }
 
-export interface KafkaSasl {
-  mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
-  username: string;
-  password: string;
-}
+export type KafkaSasl = Extract<SASLOptions, { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512' }>;
 
 const CONNECT_MS = 3_000;
 const REQUEST_MS = 5_000;
@@ -28,7 +24,7 @@ export function connectKafka({ brokers, clientId, tls, sasl }: KafkaOptions): Ka
     clientId,
     brokers: [...brokers],
     ssl: tls === true || tls === false ? tls : { ca: [tls.ca] },
-    ...(sasl === null ? {} : { sasl: saslOptions(sasl) }),
+    ...(sasl === null ? {} : { sasl }),
     connectionTimeout: CONNECT_MS,
     requestTimeout: REQUEST_MS,
     retry: { initialRetryTime: RETRY_MS, maxRetryTime: 1_000, retries: RETRIES },
@@ -36,14 +32,14 @@ export function connectKafka({ brokers, clientId, tls, sasl }: KafkaOptions): Ka
   });
 }
 
-function saslOptions({ mechanism, ...who }: KafkaSasl): SASLOptions {
-  switch (mechanism) {
-    case 'plain':
-      return { mechanism, ...who };
-    case 'scram-sha-256':
-      return { mechanism, ...who };
-    case 'scram-sha-512':
-      return { mechanism, ...who };
+/** A connection for what `use` asks about topics and groups, closed after it. */
+export async function withAdmin<T>(kafka: Kafka, use: (admin: Admin) => Promise<T>): Promise<T> {
+  const admin = kafka.admin();
+  await admin.connect();
+  try {
+    return await use(admin);
+  } finally {
+    await admin.disconnect();
   }
 }
 

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { makePrivateFolder, syncFolder } from '../private-folder.ts';
-import { createTransact, openSqlite } from './sqlite.ts';
+import { closeOnFailure, createTransact, openSqlite } from './sqlite.ts';
 
 export interface OwnSqlite {
   /** In the file's header: four letters that no other program's files have. */
@@ -20,14 +20,11 @@ export function openOwnSqlite<T>(path: string, own: OwnSqlite, use: (db: Databas
   const folder = dirname(path);
   makePrivateFolder(folder);
   const db = openSqlite(path);
-  try {
+  return closeOnFailure(db, () => {
     prepare(db, path, own);
     syncFolder(folder);
     return use(db);
-  } catch (error) {
-    db.close();
-    throw error;
-  }
+  });
 }
 
 function prepare(

@@ -13,17 +13,24 @@ const WAL_AUTOCHECKPOINT_PAGES = 4_000;
 export function openSqlite(path: string): DatabaseSync {
   createPrivately(path);
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-  try {
+  return closeOnFailure(db, () => {
     if (process.platform === 'darwin') db.exec('PRAGMA fullfsync=1; PRAGMA checkpoint_fullfsync=1');
     db.exec('PRAGMA synchronous=FULL');
     const mode = db.prepare('PRAGMA journal_mode=WAL').get()?.journal_mode;
     if (mode !== 'wal') throw new Error(`${path}: the file system cannot hold a write-ahead log`);
     db.exec(`PRAGMA wal_autocheckpoint=${WAL_AUTOCHECKPOINT_PAGES}`);
+    return db;
+  });
+}
+
+/** An error of `use` closes the file. */
+export function closeOnFailure<T>(db: DatabaseSync, use: () => T): T {
+  try {
+    return use();
   } catch (error) {
     db.close();
     throw error;
   }
-  return db;
 }
 
 /**
@@ -33,14 +40,11 @@ export function openSqlite(path: string): DatabaseSync {
 export function openLocked(path: string): DatabaseSync {
   createPrivately(path);
   const db = new DatabaseSync(path, { timeout: 0 });
-  try {
+  return closeOnFailure(db, () => {
     // Without a journal in memory, a process that dies would leave a second file behind.
     db.exec('PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE');
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-  return db;
+    return db;
+  });
 }
 
 /** Whether another process has locked a file so. Takes no lock that would keep one from it for longer than the look. */

@@ -1,5 +1,6 @@
 import kafkajs, { type Kafka } from 'kafkajs';
 import { type Clock, HOUR_MS } from '../../clock.ts';
+import { withAdmin } from '../../drivers/kafka.ts';
 import { ensureTopics } from '../../drivers/kafka-topics.ts';
 import { LOG_KEPT_MS } from '../../limits.ts';
 
@@ -43,10 +44,8 @@ export interface TopicProblem {
 }
 
 /** How the topic differs from what keeps money safe. */
-export async function checkLedgerTopic(kafka: Kafka, shards: number): Promise<TopicProblem[]> {
-  const admin = kafka.admin();
-  await admin.connect();
-  try {
+export function checkLedgerTopic(kafka: Kafka, shards: number): Promise<TopicProblem[]> {
+  return withAdmin(kafka, async (admin) => {
     const { topics } = await admin.fetchTopicMetadata({ topics: [LEDGER_TOPIC] });
     const partitions = topics[0]?.partitions ?? [];
     const { resources } = await admin.describeConfigs({
@@ -57,9 +56,7 @@ export async function checkLedgerTopic(kafka: Kafka, shards: number): Promise<To
     const settings = new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
     const replicas = Math.min(...partitions.map(({ replicas }) => replicas.length));
     return topicProblems({ shards, partitions: partitions.length, replicas, settings });
-  } finally {
-    await admin.disconnect();
-  }
+  });
 }
 
 const REPLICAS_MIN = 3;

@@ -1,7 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { createSqliteCallHistory, type SqliteCallHistory } from '../../calls/sqlite-call-history.ts';
 import { type CallRow, createCallWriter, parseCallRows } from '../../calls/sqlite-call-rows.ts';
-import { createTransact, openSqlite, sqliteFailure, type Transact } from '../../drivers/sqlite.ts';
+import {
+  closeOnFailure,
+  createTransact,
+  openSqlite,
+  sqliteFailure,
+  type Transact,
+} from '../../drivers/sqlite.ts';
 import { createSqliteVideoHistory, type SqliteVideoHistory } from '../../videos/sqlite-video-history.ts';
 import type { AgentRow, EndedRow, JournalBatch, JournalHead, JournalRow, PruneBounds } from './journal.ts';
 import { eventsChecksum, headChecksum } from './journal-checksum.ts';
@@ -37,17 +43,14 @@ export interface SqliteJournal {
 export function openSqliteJournal(path: string): SqliteJournal {
   return guarded(path, () => {
     const db = openSqlite(path);
-    try {
+    return closeOnFailure(db, () => {
       settleWal(db, path);
       const transact = createTransact(db);
       prepareSchema(db, transact, path);
       // Proves that the disk takes a commit, before the ledger decides anything.
       transact(() => db.exec('UPDATE ledger SET opened_count = opened_count + 1'));
       return journalOf(db, transact, path);
-    } catch (error) {
-      db.close();
-      throw error;
-    }
+    });
   });
 }
 

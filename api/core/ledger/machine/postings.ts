@@ -29,15 +29,10 @@ export function postingsOf(state: LedgerState, event: LedgerEvent): Posting[] {
       return hold === undefined ? [] : settled(hold, BigInt(event.chargedNanoUsd));
     }
     case 'expired':
-      return event.lots.map((lot) => ({
-        from: free(lot.expiresAtMs),
-        to: 'expired',
-        nanoUsd: BigInt(lot.nanoUsd),
-      }));
     case 'moved_out':
       return event.lots.map((lot) => ({
         from: free(lot.expiresAtMs),
-        to: 'moved',
+        to: event.type === 'expired' ? 'expired' : 'moved',
         nanoUsd: BigInt(lot.nanoUsd),
       }));
     case 'moved_in': {
