@@ -119,7 +119,7 @@ export class ChatStream implements StreamReader {
 
   isComplete(): boolean {
     this.#noteText();
-    return this.#usage.isComplete;
+    return this.#usage.isComplete();
   }
 
   end(view: StreamEndView): Buffer {

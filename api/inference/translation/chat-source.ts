@@ -1,17 +1,17 @@
 import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
 import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
+import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
 import { isDone } from '../formats/stream-text.ts';
 import { usageRecordsIn } from '../formats/usage-places.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
-import type { StreamUsage, Usage } from '../price/usage.ts';
 import { bringsText } from './add-piece.ts';
 import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './answer-source.ts';
 
 /** Chunks of a chat, of which the first choice is read: a translated call asks for one. */
-export class ChatSource implements AnswerSource {
-  readonly #usage = new ChatUsage();
+export class ChatSource extends CountedElsewhere implements AnswerSource {
+  protected readonly counter = new ChatUsage();
   #started = false;
   #finished = false;
   readonly #calls = new Set<number>();
@@ -27,25 +27,13 @@ export class ChatSource implements AnswerSource {
     const isError = isErrorEvent(data, read.object);
     const pieces = isError ? [] : this.#pieces(read.value);
     const hasText = pieces.some(bringsText);
-    if (records.length > 0) this.#usage.add(records, { isLast: isLastChunk(read.object), hasText });
-    else if (hasText) this.#usage.textFollows();
+    if (records.length > 0) this.counter.add(records, { isLast: isLastChunk(read.object), hasText });
+    else if (hasText) this.counter.textFollows();
     return isError ? { kind: 'error' } : { kind: 'pieces', pieces };
   }
 
   readWhole(_bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[] {
     return this.#pieces(value);
-  }
-
-  get records(): StreamUsage {
-    return this.#usage.records;
-  }
-
-  usage(deliveredTokens: number): Usage | null {
-    return this.#usage.usage(deliveredTokens);
-  }
-
-  isComplete(): boolean {
-    return this.#usage.isComplete;
   }
 
   #pieces({ id, choices }: Record<string, unknown>): AnswerPiece[] {

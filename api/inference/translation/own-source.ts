@@ -1,17 +1,18 @@
 import type { OwnEvent, OwnReader } from '#core/conversation/own-format.ts';
 import { isErrorEvent } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
+import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
-import type { StreamUsage, Usage } from '../price/usage.ts';
 import { bringsText } from './add-piece.ts';
 import type { AnswerSource, ReadPieces } from './answer-source.ts';
 
 /** Reads the stream of a provider whose kind has a format of its own. */
-export class OwnSource implements AnswerSource {
+export class OwnSource extends CountedElsewhere implements AnswerSource {
   readonly #reader: OwnReader;
-  readonly #usage = new ChatUsage();
+  protected readonly counter = new ChatUsage();
 
   constructor(reader: OwnReader) {
+    super();
     this.#reader = reader;
   }
 
@@ -25,8 +26,8 @@ export class OwnSource implements AnswerSource {
     const hasText = pieces.some(bringsText);
     if (usage !== null || isLast) {
       const records = usage === null ? [] : [Buffer.from(JSON.stringify(usage))];
-      this.#usage.add(records, { isLast: isLast || (!hasText && this.isComplete()), hasText });
-    } else if (hasText) this.#usage.textFollows();
+      this.counter.add(records, { isLast: isLast || (!hasText && this.isComplete()), hasText });
+    } else if (hasText) this.counter.textFollows();
     return { kind: 'pieces', pieces };
   }
 
@@ -42,17 +43,5 @@ export class OwnSource implements AnswerSource {
   /** Every answer in such a format is asked for as a stream. */
   readWhole(): never {
     throw new Error('An answer in a format of its own came whole.');
-  }
-
-  get records(): StreamUsage {
-    return this.#usage.records;
-  }
-
-  usage(deliveredTokens: number): Usage | null {
-    return this.#usage.usage(deliveredTokens);
-  }
-
-  isComplete(): boolean {
-    return this.#usage.isComplete;
   }
 }
