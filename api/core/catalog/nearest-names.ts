@@ -9,7 +9,7 @@ const WANTED_CHARS_MAX = 64;
 const LIKENESS_MIN = 0.4;
 
 interface Form {
-  nameIndex: number;
+  name: string;
   pairs: number;
 }
 
@@ -22,7 +22,8 @@ export function createNearestNames(names: readonly string[]): NearestNames {
   let index: Index | null = null;
   return (wanted) => {
     index ??= makeIndex(names);
-    return bestNames(names, likeness(index, names.length, wanted));
+    const found = [...likeness(index, wanted)].sort(([a, ofA], [b, ofB]) => ofB - ofA || (a < b ? -1 : 1));
+    return found.slice(0, NAMES_MAX).map(([name]) => name);
   };
 }
 
@@ -34,41 +35,33 @@ interface Index {
 function makeIndex(names: readonly string[]): Index {
   const forms: Form[] = [];
   const formsByPair = new Map<string, number[]>();
-  names.forEach((name, nameIndex) => {
+  for (const name of names) {
     for (const text of new Set([name, lastPart(name)])) {
       const pairs = pairsOf(text);
-      const form = forms.push({ nameIndex, pairs: pairs.size }) - 1;
+      const form = forms.push({ name, pairs: pairs.size }) - 1;
       for (const pair of pairs) {
         const known = formsByPair.get(pair);
         if (known === undefined) formsByPair.set(pair, [form]);
         else known.push(form);
       }
     }
-  });
+  }
   return { forms, formsByPair };
 }
 
-function likeness(index: Index, names: number, wanted: string): Float64Array {
-  const best = new Float64Array(names);
+/** The names that are like enough, by their better form. */
+function likeness({ forms, formsByPair }: Index, wanted: string): Map<string, number> {
   const pairs = pairsOf(wanted.slice(0, WANTED_CHARS_MAX));
-  const shared = new Uint16Array(index.forms.length);
+  const shared = new Uint16Array(forms.length);
   for (const pair of pairs) {
-    for (const form of index.formsByPair.get(pair) ?? []) shared[form] = (shared[form] ?? 0) + 1;
+    for (const form of formsByPair.get(pair) ?? []) shared[form] = (shared[form] ?? 0) + 1;
   }
-  index.forms.forEach((form, at) => {
-    const score = (2 * (shared[at] ?? 0)) / (form.pairs + pairs.size);
-    if (score > (best[form.nameIndex] ?? 0)) best[form.nameIndex] = score;
-  });
+  const best = new Map<string, number>();
+  for (const [at, { name, pairs: own }] of forms.entries()) {
+    const score = (2 * (shared[at] ?? 0)) / (own + pairs.size);
+    if (score >= LIKENESS_MIN) best.set(name, Math.max(score, best.get(name) ?? 0));
+  }
   return best;
-}
-
-function bestNames(names: readonly string[], scores: Float64Array): string[] {
-  const found = names.flatMap((name, at) => {
-    const score = scores[at] ?? 0;
-    return score >= LIKENESS_MIN ? [{ name, score }] : [];
-  });
-  found.sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
-  return found.slice(0, NAMES_MAX).map((each) => each.name);
 }
 
 const lastPart = (name: string): string => name.slice(name.lastIndexOf('/') + 1);

@@ -1,7 +1,12 @@
 import type { KnownModel } from '#core/catalog/provider-kind.ts';
 
-/** Ten dollars for a thousand searches of Claude's own, whichever the model. */
-const SEARCH_USD = '0.01';
+/** The same for each of them. */
+const SHARED: Pick<KnownModel, 'inputModalities' | 'tokens' | 'webSearch'> = {
+  inputModalities: ['text', 'image', 'file'],
+  tokens: [200_000, 64_000],
+  // Ten dollars for a thousand searches of Claude's own.
+  webSearch: '0.01',
+};
 
 /**
  * The vendor publishes no prices by interface, so these stand in for a first start with nothing but a key. They are as last known and
@@ -10,30 +15,24 @@ const SEARCH_USD = '0.01';
  */
 export const lastKnownModels: readonly KnownModel[] = [
   {
+    ...SHARED,
     id: 'claude-opus-4.5',
     upstreamModel: 'claude-opus-4-5',
     name: 'Claude Opus 4.5',
-    inputModalities: ['text', 'image', 'file'],
-    tokens: [200_000, 64_000],
     prices: ['0.000005', '0.000025', '0.0000005', '0.00000625', '0.00001'],
-    webSearch: SEARCH_USD,
   },
   {
+    ...SHARED,
     id: 'claude-sonnet-4.5',
     upstreamModel: 'claude-sonnet-4-5',
     name: 'Claude Sonnet 4.5',
-    inputModalities: ['text', 'image', 'file'],
-    tokens: [200_000, 64_000],
     prices: ['0.000003', '0.000015', '0.0000003', '0.00000375', '0.000006'],
-    webSearch: SEARCH_USD,
   },
   {
+    ...SHARED,
     id: 'claude-haiku-4.5',
     upstreamModel: 'claude-haiku-4-5',
     name: 'Claude Haiku 4.5',
-    inputModalities: ['text', 'image', 'file'],
-    tokens: [200_000, 64_000],
     prices: ['0.000001', '0.000005', '0.0000001', '0.00000125', '0.000002'],
-    webSearch: SEARCH_USD,
   },
 ];

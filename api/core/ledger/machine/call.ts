@@ -5,7 +5,7 @@ import { HOLD_LEASE_MS, ORPHAN_MARGIN_MS } from '../../limits.ts';
 import { minBigint } from '../../money.ts';
 import type { Finish, FinishResult, Renew, RenewResult, Settle, SettleResult } from '../command.ts';
 import { clampCallEnd, soundPending } from './clamp-call-end.ts';
-import { changed, type Decision, type GivenUpCall, requireAmount, unchanged } from './decision.ts';
+import { changed, type Decision, type GivenUpCall, headOf, requireAmount, unchanged } from './decision.ts';
 import { LedgerEventError } from './ledger-errors.ts';
 import { dropEmptyLots, findLot } from './lots.ts';
 import { addToPeriod, bookCharge } from './periods.ts';
@@ -53,11 +53,7 @@ export function decideFinish(state: LedgerState, command: Finish, nowMs: number)
   }
   if (hold.pending !== null) return unchanged({ ok: true, repeated: true });
   const event: LedgerEventOf<'finished'> = {
-    v: 1,
-    type: 'finished',
-    agentId: command.agentId,
-    version: agent.version + 1,
-    atMs: nowMs,
+    ...headOf('finished', command.agentId, agent, nowMs),
     callId: command.callId,
     end: clampCallEnd(command.end),
     pending: soundPending(command.pending),

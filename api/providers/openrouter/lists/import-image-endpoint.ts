@@ -10,19 +10,11 @@ import { isBounded } from '#core/catalog/image-price.ts';
 import { knownImageTokens } from '#core/catalog/known-image-tokens.ts';
 import { SECOND_MS } from '#core/clock.ts';
 import { ABOUT_ENTRIES_MAX, IMAGE_REFERENCES_MAX, IMAGES_MAX, MODEL_ID_CHARS_MAX } from '#core/limits.ts';
-import { type AttoUsd, parseAttoUsd } from '#core/money.ts';
-import type { ImageRow } from './import-image-models.ts';
+import { decimalPrice } from './import-prices.ts';
+import type { MediaRow } from './read-rows.ts';
 
 /** JSON has it as a number; its shortest text is what its writer meant. */
-const price = z
-  .number()
-  .nonnegative()
-  .transform((number, ctx): AttoUsd => {
-    const atto = parseAttoUsd(String(number));
-    if (atto !== null) return atto;
-    ctx.addIssue('no price');
-    return z.NEVER;
-  });
+const price = z.number().nonnegative().transform(String).pipe(decimalPrice);
 
 const priceLine = z.object({
   // Another one, such as `input_font`, bills for something that a request does not bound.
@@ -53,7 +45,7 @@ export const imageEndpoint = z.object({
 
 /** `null`: a request has no bound of what it costs, or costs nothing, or what comes is no image. */
 export function toImageModel(
-  row: ImageRow,
+  row: MediaRow,
   endpoint: z.infer<typeof imageEndpoint>,
   providerId: string,
 ): ImageModel | null {

@@ -1,23 +1,15 @@
 import { z } from 'zod';
 import type { ImageModel } from '#core/catalog/image-model.ts';
 import type { ImportedList, ListReading } from '#core/catalog/import-source.ts';
-import { ABOUT_ENTRIES_MAX, MODEL_ID_CHARS_MAX, MODELS_MAX } from '#core/limits.ts';
+import { ABOUT_ENTRIES_MAX } from '#core/limits.ts';
 import { isServableId } from '../../servable-id.ts';
 import { fetchMediaList } from './fetch-media-list.ts';
 import { imageEndpoint, toImageModel } from './import-image-endpoint.ts';
+import { type MediaRow, mediaRow, rowList } from './read-rows.ts';
 
 /** Image models whose prices are fetched at one time. */
 export const IMAGE_ENDPOINT_FETCHES = 4;
 
-/** Only what we need, so that a new or odd field elsewhere in a row never costs us the model. */
-const imageRow = z.object({
-  id: z.string().min(1).max(MODEL_ID_CHARS_MAX),
-  name: z.string().min(1).max(MODEL_ID_CHARS_MAX).optional().catch(undefined),
-  created: z.int().nonnegative().optional().catch(undefined),
-});
-export type ImageRow = z.infer<typeof imageRow>;
-
-const list = z.object({ data: z.array(z.unknown()).max(MODELS_MAX) });
 const endpoints = z.object({ endpoints: z.array(z.unknown()).max(ABOUT_ENTRIES_MAX) });
 const endpointsAnswer = z.union([endpoints, z.object({ data: endpoints }).transform(({ data }) => data)]);
 
@@ -29,15 +21,15 @@ export async function readImageModels({
 }: ListReading<ImageModel>): Promise<ImportedList<ImageModel> | null> {
   const answer = await fetchMediaList(fetchJson, provider, '/images/models');
   if (answer === null) return { models: [], notServed: [] };
-  const parsed = list.safeParse(answer);
+  const parsed = rowList.safeParse(answer);
   if (!parsed.success) return null;
-  const rows = parsed.data.data.flatMap((each) => imageRow.safeParse(each).data ?? []);
+  const rows = parsed.data.data.flatMap((each) => mediaRow.safeParse(each).data ?? []);
   const known = new Map(before?.models.map((model) => [model.id, model]));
   const models = new Map<string, ImageModel>();
   const notServed = new Set<string>();
   const failures: unknown[] = [];
 
-  async function read(row: ImageRow): Promise<void> {
+  async function read(row: MediaRow): Promise<void> {
     if (!isServableId(row.id)) {
       notServed.add(row.id);
       return;
@@ -66,7 +58,7 @@ export async function readImageModels({
 }
 
 /** The one that is pinned: of those with a bound the first of no special tier, so that its prices are the call's. */
-function chooseEndpoint(answer: unknown, row: ImageRow, providerId: string): ImageModel | null {
+function chooseEndpoint(answer: unknown, row: MediaRow, providerId: string): ImageModel | null {
   const parsed = endpointsAnswer.safeParse(answer);
   if (!parsed.success) return null;
   const all = parsed.data.endpoints;

@@ -3,8 +3,9 @@ import type { Model } from '#core/catalog/catalog.ts';
 import type { ImportedList } from '#core/catalog/import-source.ts';
 import { hasReservedSuffix } from '#core/catalog/model-id.ts';
 import { DAY_MS, SECOND_MS } from '#core/clock.ts';
-import { ABOUT_ENTRIES_MAX, MODEL_ID_CHARS_MAX, MODELS_MAX } from '#core/limits.ts';
+import { ABOUT_ENTRIES_MAX, MODEL_ID_CHARS_MAX } from '#core/limits.ts';
 import { importPrices, isFree, pricingRow } from './import-prices.ts';
+import { readRows, rowList } from './read-rows.ts';
 
 /** Characters kept of a model's description in a provider's list. */
 const DESCRIPTION_CHARS_MAX = 500;
@@ -40,29 +41,18 @@ const modelRow = z.object({
 });
 type ModelRow = z.infer<typeof modelRow>;
 
-const list = z.object({ data: z.array(z.unknown()).min(1).max(MODELS_MAX) });
-const named = z.object({ id: z.string().max(MODEL_ID_CHARS_MAX) });
-
 /**
  * Reads an answer of `GET /models` in OpenRouter's dialect. `null`: it is no such list, or none of it can be
  * served; then the caller keeps what it has, because a provider's bad minute must not empty the catalogue.
  */
 export function importModels(answer: unknown, providerId: string, nowMs: number): ImportedList<Model> | null {
-  const parsed = list.safeParse(answer);
+  const parsed = rowList.safeParse(answer);
   if (!parsed.success) return null;
-  const models = new Map<string, Model>();
-  const notServed = new Set<string>();
-  for (const each of parsed.data.data) {
+  const read = readRows(parsed.data.data, (each) => {
     const row = modelRow.safeParse(each);
-    const model = row.success ? toModel(row.data, providerId, nowMs) : null;
-    if (model !== null) {
-      if (!models.has(model.id)) models.set(model.id, model);
-      continue;
-    }
-    const nameOnly = named.safeParse(each);
-    if (nameOnly.success) notServed.add(nameOnly.data.id);
-  }
-  return models.size === 0 ? null : { models: [...models.values()], notServed: [...notServed] };
+    return row.success ? toModel(row.data, providerId, nowMs) : null;
+  });
+  return read.models.length === 0 ? null : read;
 }
 
 function toModel(row: ModelRow, providerId: string, nowMs: number): Model | null {

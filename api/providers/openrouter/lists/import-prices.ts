@@ -8,13 +8,13 @@ const OVERRIDES_MAX = 100;
 /**
  * A decimal string. A bare number has been a float already, and `-1` means that the price is known too late.
  */
-const price = z.string().transform((text, ctx): AttoUsd => {
+export const decimalPrice = z.string().transform((text, ctx): AttoUsd => {
   const atto = parseAttoUsd(text);
   if (atto !== null) return atto;
   ctx.addIssue('no price');
   return z.NEVER;
 });
-const optionalPrice = price.nullish().transform((atto) => atto ?? null);
+const optionalPrice = decimalPrice.nullish().transform((atto) => atto ?? null);
 
 const tokenPrices = {
   audio: optionalPrice,
@@ -26,8 +26,8 @@ const tokenPrices = {
 /** Strict where a price is concerned: one that cannot be read makes the whole model unservable. */
 export const pricingRow = z.object({
   ...tokenPrices,
-  prompt: price,
-  completion: price,
+  prompt: decimalPrice,
+  completion: decimalPrice,
   request: optionalPrice,
   image: optionalPrice,
   image_token: optionalPrice,

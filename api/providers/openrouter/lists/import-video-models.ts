@@ -4,10 +4,11 @@ import { priced } from '#core/catalog/priced-video-model.ts';
 import { frameTypes, type VideoModel } from '#core/catalog/video-model.ts';
 import { parseVideoSku } from '#core/catalog/video-sku.ts';
 import { SECOND_MS } from '#core/clock.ts';
-import { ABOUT_ENTRIES_MAX, IMAGE_REFERENCES_MAX, MODEL_ID_CHARS_MAX, MODELS_MAX } from '#core/limits.ts';
+import { ABOUT_ENTRIES_MAX, IMAGE_REFERENCES_MAX } from '#core/limits.ts';
 import { type AttoUsd, parseAttoUsd } from '#core/money.ts';
 import { isServableId } from '../../servable-id.ts';
 import { fetchMediaList } from './fetch-media-list.ts';
+import { mediaRow, readRows, rowList } from './read-rows.ts';
 
 /** Reads the list of video models. */
 export async function readVideoModels({
@@ -21,10 +22,7 @@ export async function readVideoModels({
 const texts = z.array(z.string().min(1).max(32)).min(1).max(ABOUT_ENTRIES_MAX);
 
 /** Only what we need, so that a new or odd field elsewhere in a row never costs us the model. */
-const videoRow = z.object({
-  id: z.string().min(1).max(MODEL_ID_CHARS_MAX),
-  name: z.string().min(1).max(MODEL_ID_CHARS_MAX).optional().catch(undefined),
-  created: z.int().nonnegative().optional().catch(undefined),
+const videoRow = mediaRow.extend({
   // `null` in rows of models that edit or upscale: what they make of a request cannot be said beforehand.
   supported_resolutions: texts,
   supported_aspect_ratios: texts,
@@ -37,24 +35,14 @@ const videoRow = z.object({
 });
 type VideoRow = z.infer<typeof videoRow>;
 
-const list = z.object({ data: z.array(z.unknown()).max(MODELS_MAX) });
-const named = z.object({ id: z.string().max(MODEL_ID_CHARS_MAX) });
-
 /** Reads an answer of `GET /videos/models` in OpenRouter's dialect. `null`: it is no such list. */
 export function importVideoModels(answer: unknown, providerId: string): ImportedList<VideoModel> | null {
-  const parsed = list.safeParse(answer);
+  const parsed = rowList.safeParse(answer);
   if (!parsed.success) return null;
-  const models = new Map<string, VideoModel>();
-  const notServed = new Set<string>();
-  for (const each of parsed.data.data) {
+  return readRows(parsed.data.data, (each) => {
     const row = videoRow.safeParse(each);
-    const model = row.success ? toVideoModel(row.data, providerId) : null;
-    if (model === null) {
-      const nameOnly = named.safeParse(each);
-      if (nameOnly.success) notServed.add(nameOnly.data.id);
-    } else if (!models.has(model.id)) models.set(model.id, model);
-  }
-  return { models: [...models.values()], notServed: [...notServed] };
+    return row.success ? toVideoModel(row.data, providerId) : null;
+  });
 }
 
 function toVideoModel(row: VideoRow, providerId: string): VideoModel | null {
