@@ -1,6 +1,8 @@
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Clock } from '../clock.ts';
 import { CATALOG_FETCH_MS, CONNECT_TIMEOUT_MS } from '../limits.ts';
+import { parseJson } from '../parse-json.ts';
+import { readBounded } from '../read-bounded.ts';
 import { type FetchProviderJson, ProviderAnswerError } from './import-source.ts';
 import { jsonGet, preparedRequest } from './prepared-request.ts';
 
@@ -44,21 +46,11 @@ async function readJson(answer: Dispatcher.ResponseData): Promise<unknown> {
   if (answer.statusCode !== 200) {
     throw new ProviderAnswerError(`The provider answered ${answer.statusCode}.`, answer.statusCode);
   }
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of answer.body) {
-    const part = Buffer.from(chunk);
-    bytes += part.length;
-    if (bytes > CATALOG_BYTES_MAX) {
-      throw new ProviderAnswerError(`The answer is larger than ${CATALOG_BYTES_MAX} bytes.`);
-    }
-    chunks.push(part);
-  }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  } catch {
-    throw new ProviderAnswerError('The answer is not JSON.');
-  }
+  const bytes = await readBounded(answer.body, CATALOG_BYTES_MAX);
+  if (bytes === null) throw new ProviderAnswerError(`The answer is larger than ${CATALOG_BYTES_MAX} bytes.`);
+  const value = parseJson(bytes.toString('utf8'));
+  if (value === undefined) throw new ProviderAnswerError('The answer is not JSON.');
+  return value;
 }
 
 function errorCode(error: unknown): string {

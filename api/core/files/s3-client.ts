@@ -1,6 +1,7 @@
 import { Agent, request } from 'undici';
 import { type Clock, SECOND_MS, wait } from '../clock.ts';
 import { CONNECT_TIMEOUT_MS } from '../limits.ts';
+import { readBounded } from '../read-bounded.ts';
 import type { Secret } from '../secret.ts';
 import { StorageFullError } from './file-store.ts';
 import { type S3Request, s3Seconds, signS3Link } from './s3-link.ts';
@@ -77,7 +78,9 @@ export function createS3Client(settings: S3Settings, clock: Clock): S3Client {
     });
     const status = answer.statusCode;
     const found = status < 300;
-    const bytes = await readBytes(answer.body, found ? bytesMax : S3_ANSWER_BYTES);
+    const most = found ? bytesMax : S3_ANSWER_BYTES;
+    const bytes = await readBounded(answer.body, most);
+    if (bytes === null) throw new S3Refusal(`The S3 store's answer is larger than ${most} bytes.`);
     if (!found) {
       const code = readErrorCode(bytes);
       // A bucket that is not there is an outage: nothing may be taken for deleted.
@@ -116,15 +119,4 @@ function refusalOf(status: number, code: string): Error {
   const message = `The S3 store answered ${status} (${code}).`;
   if (status === FULL_STATUS || FULL_CODES.test(code)) return new StorageFullError(message);
   return status < 500 && status !== 429 ? new S3Refusal(message) : new Error(message);
-}
-
-async function readBytes(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > bytesMax) throw new S3Refusal(`The S3 store's answer is larger than ${bytesMax} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

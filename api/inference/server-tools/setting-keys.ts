@@ -43,7 +43,9 @@ function keysOf(words: SettingWords, kind: ServerTool['kind']): ReadonlySet<stri
 const ENTRY = new Set(['type', 'id', 'name', 'enabled', 'cache_control']);
 const CLOCK = new Set(['timezone', 'max_uses']);
 
+const FILTERS = new Set(['allowed_domains', 'excluded_domains', 'blocked_domains']);
 const SEARCH = new Set([
+  ...FILTERS,
   'engine',
   'mode',
   'max_uses',
@@ -51,33 +53,14 @@ const SEARCH = new Set([
   'max_total_results',
   'max_characters',
   'search_context_size',
-  'allowed_domains',
-  'excluded_domains',
-  'blocked_domains',
   'user_location',
 ]);
 const SHORTHAND_SEARCH = new Set([...SEARCH, 'filters', 'external_web_access']);
 const PLUGIN_SEARCH = new Set([...SEARCH, 'include_domains', 'exclude_domains', 'search_prompt']);
-const FILTERS = new Set(['allowed_domains', 'excluded_domains', 'blocked_domains']);
 
 const FETCH = new Set(['engine', 'max_uses', 'max_content_tokens', 'allowed_domains', 'blocked_domains']);
 
 /** The router's words would be heard beside them: its engines take other fees than the model's own search. */
-const MESSAGES_SEARCH = new Set([
-  'max_uses',
-  'allowed_domains',
-  'blocked_domains',
-  'user_location',
-  'allowed_callers',
-  'response_inclusion',
-]);
-const MESSAGES_FETCH = new Set([
-  'max_uses',
-  'max_content_tokens',
-  'allowed_domains',
-  'blocked_domains',
-  'citations',
-  'use_cache',
-  'allowed_callers',
-  'response_inclusion',
-]);
+const MESSAGES = ['max_uses', 'allowed_domains', 'blocked_domains', 'allowed_callers', 'response_inclusion'];
+const MESSAGES_SEARCH = new Set([...MESSAGES, 'user_location']);
+const MESSAGES_FETCH = new Set([...MESSAGES, 'max_content_tokens', 'citations', 'use_cache']);
