@@ -12,12 +12,28 @@ export interface Agent {
 
 const CREDIT_USD = '100000';
 
+/** Tries for one agent: the first events of a new cluster may be late on a busy machine. */
+const TRIES_MAX = 5;
+
 /** So many agents, each with a key and with credit that no bench uses up. */
 export async function prepareAgents(access: AdminAccess, wanted: number): Promise<Agent[]> {
   const agents: Agent[] = [];
-  while (agents.length < wanted) agents.push(await prepareAgent(access, `bench ${agents.length}`));
+  while (agents.length < wanted) agents.push(await tryAgent(access, `bench ${agents.length}`));
   return agents;
 }
+
+/** An agent of which a step was not confirmed is left behind: a step that is sent again could be done twice. */
+async function tryAgent(access: AdminAccess, name: string): Promise<Agent> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await prepareAgent(access, name);
+    } catch (error) {
+      if (!(error instanceof NotConfirmedError) || tries === TRIES_MAX) throw error;
+    }
+  }
+}
+
+class NotConfirmedError extends Error {}
 
 async function prepareAgent(access: AdminAccess, name: string): Promise<Agent> {
   const { id } = await admin<{ id: number }>(access, '/agents', { name });
@@ -33,6 +49,8 @@ async function admin<Answer>({ url, token }: AdminAccess, path: string, body: ob
     body: JSON.stringify(body),
   });
   const text = await res.text();
-  if (!res.ok) throw new Error(`POST ${path} of the admin API answered ${res.status}: ${text}`);
+  const told = `POST ${path} of the admin API answered ${res.status}: ${text}`;
+  if (res.status === 503) throw new NotConfirmedError(told);
+  if (!res.ok) throw new Error(told);
   return JSON.parse(text);
 }

@@ -388,6 +388,22 @@ describe('a call that its provider does not count', () => {
     120_000,
   );
 
+  it.each<Way>([
+    { format: 'messages', kind: 'chat only', stream: false, cancel: 'bills_full' },
+    { format: 'responses', kind: 'chat only', stream: false, cancel: 'bills_full' },
+    { format: 'chat', kind: 'all formats', stream: false, cancel: 'bills_full' },
+  ])(
+    'of an answer without a text is free, and shows that nothing was counted: $format by $kind',
+    async (way) => {
+      const content = { system: '', asked: 'q', found: '', thought: [], text: [], call: null };
+      const { chargedNanoUsd, shown, tokens } = await callBy(way, content, () => '');
+      const [prompt, completion] = COUNTERS[way.format];
+      expect([chargedNanoUsd, shown.cost]).toEqual([0n, 0]);
+      expect([shown[prompt], shown[completion]]).toEqual([0, 0]);
+      expect(tokens).toMatchObject({ prompt: 0, completion: 0 });
+    },
+  );
+
   it('is estimated by its text, four bytes a token', async () => {
     const content = { system: '', asked: 'q', found: '', thought: [], text: ['hello ', 'world'], call: null };
     const way: Way = {

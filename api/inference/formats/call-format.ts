@@ -81,7 +81,7 @@ export interface GoodAnswer {
   value: Record<string, unknown>;
   /** `null`: there is no record, or the gateway wrote the answer. */
   sent: SentUsage | null;
-  /** Beside the answer's own `usage`. */
+  /** There may be some beside the answer's own `usage`. False where the gateway wrote the answer. */
   hasOtherRecords: boolean;
   /** An estimate of its text, for an answer whose tokens the provider did not count. */
   deliveredTokens: number;

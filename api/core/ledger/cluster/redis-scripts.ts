@@ -122,7 +122,7 @@ const numbers = Object.entries({
   DONE_CLEARED_AT_ONCE: 16,
   LEASE_MAX_MS: 10_000,
   TRADES_CLEARED_AT_ONCE: 16,
-});
+}).filter(([, value]) => typeof value === 'number' || typeof value === 'bigint');
 
 const part = (name: string): string => readFileSync(new URL(`lua/${name}.lua`, import.meta.url), 'utf8');
 
