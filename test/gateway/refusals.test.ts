@@ -155,6 +155,19 @@ describe('what has ended since the last call', () => {
   });
 });
 
+/**
+ * Codes of refusals that come many at once, so that a slow machine earns little meanwhile. On a cluster all may be read before the first
+ * is counted, so more follow.
+ */
+async function codesUntilLimited(body: unknown, agent: TestAgent): Promise<string[]> {
+  const codes: string[] = [];
+  for (let round = 0; round < 5 && !codes.includes('rate_limited'); round++) {
+    const refusals = await Promise.all(Array.from({ length: 300 }, () => refusal(body, agent)));
+    codes.push(...refusals.map(({ error }) => error.code));
+  }
+  return codes;
+}
+
 describe('too many calls', () => {
   /** Until the gate is released. */
   async function eightRunning(agent: TestAgent, gate: string): Promise<Promise<Response>[]> {
@@ -185,9 +198,7 @@ describe('too many calls', () => {
     async (_, first, body) => {
       const agent = await gateway.newAgent({ creditUsd: '0' });
       expect((await refusal(body, agent)).error.code).toBe(first);
-      // All at once, and many more than a slow machine earns meanwhile.
-      const refusals = await Promise.all(Array.from({ length: 300 }, () => refusal(body, agent)));
-      expect(refusals.map(({ error }) => error.code)).toContain('rate_limited');
+      expect(await codesUntilLimited(body, agent)).toContain('rate_limited');
       await nothingHappened(agent);
     },
   );
