@@ -16,7 +16,7 @@ const withoutKindFields = z.strictObject({
     .describe('Name of this provider in this file and in the admin API; callers never see it.'),
   kind: z
     .enum(PROVIDER_KIND_NAMES)
-    .describe('What it is: openrouter, openai (any compatible server), anthropic, or simulator.'),
+    .describe(`Who it is, or, for openai, any compatible server: ${PROVIDER_KIND_NAMES.join(', ')}.`),
   dialect: z
     .enum(DIALECT_NAMES)
     .optional()
