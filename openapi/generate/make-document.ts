@@ -7,7 +7,7 @@ import { finishOperations } from './finish-operations.ts';
 import { finishSchemas } from './finish-schemas.ts';
 
 /**
- * What a document says beside its routes. `baseUrl` is absolute, or relative to where the document is served. Any one of the
+ * The facts of a document beside its routes. `baseUrl` is absolute, or relative to the place where the document is served. Any one of the
  * `securitySchemes` is enough.
  */
 export interface DocumentFacts

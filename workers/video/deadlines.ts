@@ -14,7 +14,7 @@ export class Deadlines {
     const one = { dueMs: due(), onDue };
     this.#running.add(one);
     return {
-      /** Begins anew, also after its end. */
+      /** Starts the time again, also after its end. */
       renew: () => {
         one.dueMs = due();
         this.#running.add(one);

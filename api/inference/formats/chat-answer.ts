@@ -10,24 +10,16 @@ import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts'
 import { tellsError } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';
 import { presentMember } from './stream-text.ts';
-import { hasOtherRecords, usageInAnswer, withOneRecord, withoutUsage } from './usage-places.ts';
+import { recordsOfAnswer, withOneRecord, withoutUsage } from './usage-places.ts';
 
 export function readChatAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
-  const hasOthers = hasOtherRecords(answer);
-  const sent = usageInAnswer(answer, chatCounts, hasOthers);
-  const usage = sent?.usage ?? null;
+  const found = recordsOfAnswer(answer, chatCounts);
+  const usage = found.sent?.usage ?? null;
   if (saysError(answer, value.choices)) return { kind: 'error', usage };
   if (memberBytes(answer, 'choices') === undefined) return { kind: 'malformed', usage };
   const text = new AnswerText();
   addChat(text, value);
-  return {
-    kind: 'answer',
-    answer,
-    value,
-    sent,
-    hasOtherRecords: hasOthers,
-    deliveredTokens: estimateTokens(text.bytes),
-  };
+  return { kind: 'answer', answer, value, ...found, deliveredTokens: estimateTokens(text.bytes) };
 }
 
 /** An error beside the answer, in its place (with `object: "error"`, or a message alone), or inside a choice. */

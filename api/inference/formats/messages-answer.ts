@@ -6,24 +6,16 @@ import { messagesCounts } from '../price/usage.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { shownChanges } from './shown-changes.ts';
 import { objectIn, presentMember } from './stream-text.ts';
-import { hasOtherRecords, usageInAnswer, withOneRecord } from './usage-places.ts';
+import { recordsOfAnswer, withOneRecord } from './usage-places.ts';
 
 export function readMessagesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
-  const hasOthers = hasOtherRecords(answer);
-  const sent = usageInAnswer(answer, messagesCounts, hasOthers);
-  const usage = sent?.usage ?? null;
+  const found = recordsOfAnswer(answer, messagesCounts);
+  const usage = found.sent?.usage ?? null;
   if (saysMessagesError(answer)) return { kind: 'error', usage };
   if (memberBytes(answer, 'content') === undefined) return { kind: 'malformed', usage };
   const text = new AnswerText();
   addMessages(text, { content: value.content });
-  return {
-    kind: 'answer',
-    answer,
-    value,
-    sent,
-    hasOtherRecords: hasOthers,
-    deliveredTokens: estimateTokens(text.bytes),
-  };
+  return { kind: 'answer', answer, value, ...found, deliveredTokens: estimateTokens(text.bytes) };
 }
 
 export const saysMessagesError = (object: JsonObject): boolean =>

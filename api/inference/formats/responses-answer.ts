@@ -8,24 +8,16 @@ import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts'
 import { isReasonName } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';
 import { objectIn, presentMember } from './stream-text.ts';
-import { hasOtherRecords, usageInAnswer, withOneRecord } from './usage-places.ts';
+import { recordsOfAnswer, withOneRecord } from './usage-places.ts';
 
 export function readResponsesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
-  const hasOthers = hasOtherRecords(answer);
-  const sent = usageInAnswer(answer, responsesCounts, hasOthers);
-  const usage = sent?.usage ?? null;
+  const found = recordsOfAnswer(answer, responsesCounts);
+  const usage = found.sent?.usage ?? null;
   if (saysResponseFailed(answer)) return { kind: 'error', usage };
   if (memberBytes(answer, 'output') === undefined) return { kind: 'malformed', usage };
   const text = new AnswerText();
   addResponses(text, value.output);
-  return {
-    kind: 'answer',
-    answer,
-    value,
-    sent,
-    hasOtherRecords: hasOthers,
-    deliveredTokens: estimateTokens(text.bytes),
-  };
+  return { kind: 'answer', answer, value, ...found, deliveredTokens: estimateTokens(text.bytes) };
 }
 
 /** A response that was cancelled is as little an answer as one that failed. */

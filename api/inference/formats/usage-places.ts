@@ -31,16 +31,17 @@ export function usageRecordsIn(object: JsonObject, scanned?: ScannedHolder): Buf
   return records;
 }
 
-/**
- * All records of a whole answer together: the same records cost the same in a stream. `null`: it has no object there.
- *
- * @param hasOthers See `hasOtherRecords`.
- */
-export function usageInAnswer(
+/** Reads the records of a whole answer together, because the same records cost the same in a stream. */
+export function recordsOfAnswer(
   answer: JsonObject,
   reading: UsageReading,
-  hasOthers: boolean,
-): SentUsage | null {
+): Pick<GoodAnswer, 'sent' | 'hasOtherRecords'> {
+  const others = hasOtherRecords(answer);
+  return { sent: usageInAnswer(answer, reading, others), hasOtherRecords: others };
+}
+
+/** `null`: the answer has no object there. */
+function usageInAnswer(answer: JsonObject, reading: UsageReading, hasOthers: boolean): SentUsage | null {
   const own = usageOfAnswer(answer, reading);
   if (!hasOthers) return own;
   const records = usageRecordsIn(answer);
@@ -119,7 +120,7 @@ export const mayHoldRecord = (bytes: Buffer): boolean =>
   bytes.indexOf(USAGE_NEEDLE) >= 0 || bytes.indexOf(METRICS_NEEDLE) >= 0;
 
 /** Whether a record may stand in another place than the object's own `usage`. Most objects have none. */
-export const hasOtherRecords = (object: JsonObject): boolean =>
+const hasOtherRecords = (object: JsonObject): boolean =>
   !namesOnlyOwnRecord(object) && mayHoldRecord(object.bytes);
 
 function namesOnlyOwnRecord({ bytes, members, disguisedKey }: JsonObject): boolean {

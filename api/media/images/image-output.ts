@@ -21,7 +21,7 @@ export interface ImageTotals {
 
 export type ImageFiles = Pick<FileStore, 'write' | 'delete' | 'getLink'>;
 
-/** Where a call's images go, and how its caller gets them. What only storage needs is missing where nothing is stored. */
+/** Takes a call's images, and gives them to its caller. An output that stores nothing lacks the methods of storage. */
 export interface ImageOutput extends ImageSink {
   /** Before the charge: what it fails at is not paid for. */
   prepare?(): Promise<void>;
