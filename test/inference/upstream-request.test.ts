@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { MINUTE_MS } from '#core/clock.ts';
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
 import { collectAnswer } from '../../api/inference/upstream/collect-answer.ts';
 import type {
@@ -6,6 +7,7 @@ import type {
   Started,
   UpstreamRequest,
 } from '../../api/inference/upstream/upstream-request.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { fakeUpstream } from './fake-ends.ts';
 
 const chunk = (text: string) => Buffer.from(text);
@@ -161,6 +163,45 @@ describe('ending a request ourselves', () => {
     upstream.onRequestStart(controller);
     upstream.abort();
     expect(await startedBy(upstream)).toEqual({ ok: false, cause: 'aborted' });
+  });
+});
+
+describe('an answer that nobody reads any more', () => {
+  const startAnswer = () => {
+    const ends = { ...fakeUpstream(), clock: createFakeClock() };
+    ends.upstream.onRequestStart(ends.controller);
+    ends.upstream.onResponseStart(ends.controller, 200, {});
+    ends.upstream.onResponseData(ends.controller, chunk('a'));
+    return ends;
+  };
+
+  it('may end its response where it was whole, and its connection is kept', () => {
+    const { upstream, controller, clock } = startAnswer();
+    const sink = recordingSink();
+    upstream.pipeTo(sink);
+    upstream.pause();
+    upstream.markWhole();
+    upstream.leave(clock);
+    expect(controller.paused).toBe(false);
+    upstream.onResponseEnd();
+    clock.advance(MINUTE_MS);
+    expect([controller.aborted, sink.heard]).toEqual([false, ['a', 'end']]);
+  });
+
+  it('is ended where its response goes on for a quarter of a second', () => {
+    const { upstream, controller, clock } = startAnswer();
+    upstream.markWhole();
+    upstream.leave(clock);
+    clock.advance(249);
+    expect(controller.aborted).toBe(false);
+    clock.advance(1);
+    expect(controller.aborted).toBe(true);
+  });
+
+  it('is ended at once where it was not whole', () => {
+    const { upstream, controller, clock } = startAnswer();
+    upstream.leave(clock);
+    expect([controller.aborted, clock.pendingTimers()]).toEqual([true, 0]);
   });
 });
 

@@ -169,8 +169,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
     gateway.openCalls.delete(this);
     if (stream) gateway.openCalls.streams--;
     gateway.capacity.release(holdNanoUsd, this.#usageDrain === null);
-    // Bytes after the end mark are not part of the answer.
-    if (this.#upstream?.ended === false) this.#upstream.abort();
+    this.#upstream?.leave(gateway.clock);
   }
 
   tick(nowMs: number): void {

@@ -320,8 +320,10 @@ export class StreamRelay implements AnswerReceiver {
     this.#writeOut();
     this.#done = true;
     this.#outcome.resolve(end);
+    const { upstream } = this.#options;
+    if (end.kind === 'complete') upstream.markWhole();
     // Nobody reads on, and the call may be open until its end is on disk.
-    if (end.kind === 'malformed' || end.kind === 'too_long') this.#options.upstream.abort();
+    if (end.kind === 'malformed' || end.kind === 'too_long') upstream.abort();
   }
 }
 

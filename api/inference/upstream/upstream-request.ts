@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { Clock } from '#core/clock.ts';
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
 import { joinBuffers } from '../json/join-buffers.ts';
 
@@ -16,6 +17,9 @@ export type UpstreamFailure =
   | 'cut'
   /** Ended by us: a time limit, the gate, a hang-up. */
   | 'aborted';
+
+/** How long a provider may take from an answer's end mark to the end of its HTTP response. Most write both within milliseconds. */
+const RESPONSE_END_WAIT_MS = 250;
 
 export type Started = { ok: true } | { ok: false; cause: UpstreamFailure };
 
@@ -39,6 +43,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   #aborted = false;
   /** The reader asked for no more, and has not yet asked for it again. */
   #heldBack = false;
+  #isWhole = false;
 
   /** The body of an answer that is complete, as most short ones are at their first byte; `null`: `pipeTo` tells how it goes on. */
   takeWhole(bytesMax: number): Buffer | null {
@@ -82,6 +87,25 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
     this.#controller?.abort(abortReason);
     // A request that still waits for a connection has no controller: its callbacks may come late or never.
     if (this.#controller === null) this.#finish('aborted');
+  }
+
+  /** The answer has its end mark, so that only the end of the HTTP response is still to come. */
+  markWhole(): void {
+    this.#isWhole = true;
+  }
+
+  /**
+   * The answer is read no further. A whole answer is given a moment to end its response: then its connection serves the next
+   * request, which would open one otherwise. Bytes behind the end mark are dropped.
+   */
+  leave(clock: Pick<Clock, 'setTimer'>): void {
+    if (this.ended || this.#aborted) return;
+    if (!this.#isWhole) {
+      this.abort();
+      return;
+    }
+    this.resume();
+    clock.setTimer(RESPONSE_END_WAIT_MS, () => this.abort());
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
