@@ -19,7 +19,7 @@ export async function startRedisCluster(): Promise<{ client: Cluster; urls: stri
     const node = await startRedis({ dir: `${folder.path}/${i}`, cluster: { busPort } });
     nodes.push({ ...node, busPort });
   }
-  const clients = await Promise.all(nodes.map(connectTo));
+  const clients = await Promise.all(nodes.map((service) => connectTo(service)));
   for (const [i, client] of clients.entries()) {
     const first = Math.ceil((i * SLOTS) / NODES);
     const last = Math.ceil(((i + 1) * SLOTS) / NODES) - 1;

@@ -12,19 +12,23 @@ export interface TestRedis {
   restart(): Promise<void>;
 }
 
-/** A Redis for the tests of one group, started before them and ended after them. */
-export function useRedis(args: readonly string[] = []): TestRedis {
+/**
+ * A Redis for the tests of one group, started before them and ended after them.
+ *
+ * @param timeoutMs As of `connectTo`.
+ */
+export function useRedis(args: readonly string[] = [], timeoutMs?: number): TestRedis {
   const server = {} as TestRedis;
   let folder: Awaited<ReturnType<typeof testDataDir>>;
   beforeAll(async () => {
     folder = await testDataDir();
     server.service = await startRedis({ dir: folder.path, args });
-    server.client = await connectTo(server.service);
+    server.client = await connectTo(server.service, timeoutMs);
     server.restart = async () => {
       await server.service.stop('SIGKILL');
       server.service = await server.service.restart();
       server.client.disconnect();
-      server.client = await connectTo(server.service);
+      server.client = await connectTo(server.service, timeoutMs);
     };
   });
   afterAll(async () => {

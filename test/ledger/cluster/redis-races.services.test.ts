@@ -4,7 +4,7 @@ import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import { createRedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import { connectTo } from '../../support/connect-to.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { openEmptyShard, scriptsAt } from '../../support/redis-ledger.ts';
+import { openEmptyShard, PATIENT_MS, scriptsAt } from '../../support/redis-ledger.ts';
 import { useRedis } from '../../support/redis-server.ts';
 import { describeWith } from '../../support/with-services.ts';
 import { START_MS } from '../case.ts';
@@ -13,7 +13,7 @@ import { describeRaces, type RacedLedger } from '../races.ts';
 const PROCESSES = 3;
 
 describeWith(['redis'], 'Redis', () => {
-  const redis = useRedis(['--appendfsync', 'no']);
+  const redis = useRedis(['--appendfsync', 'no'], PATIENT_MS);
   const shard = new ShardKeys(0);
   const ends: (() => unknown)[] = [];
   let raced: RacedLedger;
@@ -26,7 +26,7 @@ describeWith(['redis'], 'Redis', () => {
     const scripts = scriptsAt(client, () => clock.now());
     await openEmptyShard(scripts, shard);
     const open = async () => {
-      const connection = await connectTo(redis.service);
+      const connection = await connectTo(redis.service, PATIENT_MS);
       const ledger = createRedisLedger({
         scripts: scriptsAt(connection, () => clock.now()),
         shards: 1,
