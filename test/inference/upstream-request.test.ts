@@ -183,9 +183,10 @@ describe('an answer that nobody reads any more', () => {
     upstream.markWhole();
     upstream.leave(clock);
     expect(controller.paused).toBe(false);
+    upstream.onResponseData(controller, chunk('behind the end mark'));
     upstream.onResponseEnd();
     clock.advance(MINUTE_MS);
-    expect([controller.aborted, sink.heard]).toEqual([false, ['a', 'end']]);
+    expect([controller.aborted, sink.heard, clock.pendingTimers()]).toEqual([false, ['a'], 0]);
   });
 
   it('is ended where its response goes on for a quarter of a second', () => {

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Clock } from '#core/clock.ts';
+import type { Clock, Timer } from '#core/clock.ts';
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
 import { joinBuffers } from '../json/join-buffers.ts';
 
@@ -18,7 +18,7 @@ export type UpstreamFailure =
   /** Ended by us: a time limit, the gate, a hang-up. */
   | 'aborted';
 
-/** How long a provider may take from an answer's end mark to the end of its HTTP response. Most write both within milliseconds. */
+/** How long after its call a whole answer may take to end its HTTP response. Most end it within milliseconds of the end mark. */
 const RESPONSE_END_WAIT_MS = 250;
 
 export type Started = { ok: true } | { ok: false; cause: UpstreamFailure };
@@ -44,6 +44,8 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   /** The reader asked for no more, and has not yet asked for it again. */
   #heldBack = false;
   #isWhole = false;
+  /** Set while a whole answer that is read no further ends its response. */
+  #leaving: Timer | null = null;
 
   /** The body of an answer that is complete, as most short ones are at their first byte; `null`: `pipeTo` tells how it goes on. */
   takeWhole(bytesMax: number): Buffer | null {
@@ -104,8 +106,10 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
       this.abort();
       return;
     }
+    // The bytes to come are no part of the answer, and nothing of its call is kept for them.
+    this.#sink = NOBODY;
+    this.#leaving = clock.setTimer(RESPONSE_END_WAIT_MS, () => this.abort());
     this.resume();
-    clock.setTimer(RESPONSE_END_WAIT_MS, () => this.abort());
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -147,6 +151,8 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
     if (this.ended) return;
     this.ended = true;
     this.#failure = failure;
+    this.#leaving?.cancel();
+    this.#leaving = null;
     if (this.#sink === null) {
       this.#begun.resolve(
         failure === null || this.#waiting.length > 0 ? { ok: true } : { ok: false, cause: failure },
@@ -155,5 +161,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
     else this.#sink.fail(failure);
   }
 }
+
+const NOBODY: AnswerReceiver = { data() {}, end() {}, fail() {} };
 
 const abortReason = new Error('the gateway ended the request');
