@@ -7,7 +7,7 @@ import { createFakeClock } from '../support/fake-clock.ts';
 import { startTestGateway, type TestGateway, until } from '../support/gateway.ts';
 import { pathOf } from '../support/path-of.ts';
 
-/* A provider that writes the end of its response some time after the end mark of its answer, as most servers do. */
+/* The provider writes the end of its response some time after the end mark of its answer, as most servers do. */
 
 const piece = (choices: object[], more: object = {}): string =>
   `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...more })}\n\n`;
@@ -31,7 +31,7 @@ const provider = createServer((req, res) => {
   sockets.add(socket.once('close', () => sockets.delete(socket)));
 });
 
-// Time stands still: what is said here of a moment does not hang on how busy the machine is.
+// The clock stands still, so the tests do not depend on how busy the machine is.
 const clock = createFakeClock();
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -190,10 +190,10 @@ it('whenever the caller leaves, the hold is confirmed or the provider fails: one
         const at = (step: number) => {
           if (hangUpAt === step) {
             res.hangUp();
-            // Nothing has been sent before the first step, and so there is nothing to read on. A whole answer may end its response.
-            const isLeft = (upstream: UpstreamRequest) => upstream.ended || res.ended;
+            // Nothing has been sent before the first step, so there is nothing to read on. A whole answer may still end its response.
+            const isOver = (upstream: UpstreamRequest) => upstream.ended || res.ended;
             if (cancel === 'stops_billing' || step <= 1)
-              expect(upstreams.requests.every(({ upstream }) => isLeft(upstream))).toBe(true);
+              expect(upstreams.requests.every(({ upstream }) => isOver(upstream))).toBe(true);
           }
           if (confirmedAt === step) world.confirm(durability);
         };

@@ -3,7 +3,7 @@ import { openRedis } from '#core/drivers/redis.ts';
 import type { Service } from '../services/service.ts';
 
 /**
- * With the product's own client for money.
+ * Connects with the product's own client for money.
  *
  * @param timeoutMs How long a command may take: the product's own time, unless the test is about what Redis decides.
  */

@@ -13,9 +13,9 @@ export interface TestRedis {
 }
 
 /**
- * A Redis for the tests of one group, started before them and ended after them.
+ * Starts a Redis before the tests of one group, and ends it after them.
  *
- * @param timeoutMs As of `connectTo`.
+ * @param timeoutMs See `connectTo`.
  */
 export function useRedis(args: readonly string[] = [], timeoutMs?: number): TestRedis {
   const server = {} as TestRedis;

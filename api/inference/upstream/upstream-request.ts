@@ -91,14 +91,14 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
     if (this.#controller === null) this.#finish('aborted');
   }
 
-  /** The answer has its end mark, so that only the end of the HTTP response is still to come. */
+  /** Notes that the answer has its end mark: only the end of the HTTP response is still to come. */
   markWhole(): void {
     this.#isWhole = true;
   }
 
   /**
-   * The answer is read no further. A whole answer is given a moment to end its response: then its connection serves the next
-   * request, which would open one otherwise. Bytes behind the end mark are dropped.
+   * Stops reading. A whole answer gets a moment to end its response, because its connection then serves the next request, which
+   * would open a new one otherwise. Bytes behind the end mark are dropped.
    */
   leave(clock: Pick<Clock, 'setTimer'>): void {
     if (this.ended || this.#aborted) return;
@@ -106,7 +106,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
       this.abort();
       return;
     }
-    // The bytes to come are no part of the answer, and nothing of its call is kept for them.
+    // Later bytes are no part of the answer, so nothing of its call is kept for them.
     this.#sink = NOBODY;
     this.#leaving = clock.setTimer(RESPONSE_END_WAIT_MS, () => this.abort());
     this.resume();

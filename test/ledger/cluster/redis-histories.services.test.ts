@@ -6,7 +6,7 @@ import { missing } from '../history/coverage.ts';
 import { runRedisHistories } from './redis-history.ts';
 
 describeWith(['redis'], 'the scripts of Redis', () => {
-  // What is compared here is what they decide, not what a disk keeps of it, nor how fast a busy machine is.
+  // The test compares decisions, so neither the disk nor the speed of a busy machine may end it.
   const redis = useRedis(['--appendfsync', 'no'], PATIENT_MS);
 
   test('rule 2, steps: take two thousand histories the way that the state machine takes them, and those saw everything', async () => {
