@@ -119,10 +119,9 @@ function* planCall(
   if (first === undefined) return { ok: false, error: apiError('provider_unavailable') };
 
   const hasMedia = media.firstAt !== null;
-  const { model: _model, fallbacks: _fallbacks, ...asked } = request;
   const plan: CallPlan = {
     format,
-    ...asked,
+    ...request,
     body: object,
     model: first.model,
     candidates,
