@@ -198,11 +198,14 @@ describeInBrowser('the console', ({ gateway: running, show }) => {
       }
     }
     const spending = Promise.all([spendAll(), spendAll(), spendAll()]);
-    await until(() => refusals > 0);
-    await console.open('limits');
-    await sees(console, 'Trying again in');
-    isOpening = false;
-    await spending;
+    try {
+      await until(() => refusals > 0);
+      await console.open('limits');
+      await sees(console, 'Trying again in');
+    } finally {
+      isOpening = false;
+      await spending;
+    }
     await sees(console, 'Running calls 0 of 8');
     await console.page.getByText('Trying again in').waitFor({ state: 'detached' });
   });

@@ -4,8 +4,8 @@ import type { CallRequest, OutputCap } from './call-format.ts';
 /**
  * Reads the members that all formats have. A format that has more of them overrides what is said here.
  *
- * What bounds the length of an answer is the larger of its cap and its budget: with tools a model may reason past its cap, as far
- * as its budget goes. Either word for a budget may be read by a provider, whatever the format.
+ * An answer may be as long as its cap or its budget, whichever is larger: with tools a model may reason past its cap, as far as its
+ * budget goes. Providers may read either word for a budget, whatever the format.
  *
  * @param capFields Names of the format's own caps; the first one is advised to a caller who sent none, else the last sent.
  */
