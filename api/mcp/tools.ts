@@ -9,7 +9,7 @@ import { listKeys } from './tools/list-keys.ts';
 import { revokeKey } from './tools/revoke-key.ts';
 import { updateKey } from './tools/update-key.ts';
 
-/** In the spec's order. The list is fixed, and the same for every caller. */
+/** Stands in the spec's order, and is the same for every caller. */
 export const tools: readonly Tool[] = [
   getBalance,
   getLimits,

@@ -1,11 +1,13 @@
 import { callErrors, marketErrors } from './error-tables.ts';
 import { changeableLimits, fixedLimits } from './limit-tables.ts';
+import { mcpTools } from './tool-table.ts';
 
 const tables: Readonly<Record<string, () => string>> = {
   'call errors': callErrors,
   'market errors': marketErrors,
   'changeable limits': changeableLimits,
   'fixed limits': fixedLimits,
+  tools: mcpTools,
 };
 
 /** A guide with its tables as the contract has them now. They stand in the file, so that it can be read anywhere. */
