@@ -87,6 +87,7 @@ check-texts: ## Its other half
 	node test/regexes/main.ts
 	vitest run --project unit test/docs/imports.test.ts test/docs/house-rules.test.ts test/docs/commit-subjects.test.ts
 	node openapi/generate/write-documents.ts --check
+	node charts/write-chart-documents.ts --check
 	node test/releases/check-documents.ts
 	redocly lint openapi/v1.json openapi/admin.json --config openapi/redocly.yaml
 	spectral lint openapi/v1.json openapi/admin.json --ruleset openapi/spectral.yaml --fail-severity error --quiet

@@ -48,9 +48,8 @@ const ResponsesTool = object({
 
 export const ResponsesRequest = object({
   model: model(),
-  // The list comes first, as in nearly every request: zod describes the mistakes of each branch that it tries.
   input: z
-    .union([z.array(InputItem).min(1, { error: 'an array of at least one item' }), text()], {
+    .union([text(), z.array(InputItem).min(1, { error: 'an array of at least one item' })], {
       error: 'a string or an array of input items',
     })
     .meta({ description: 'A prompt, or input items, oldest first. Nothing is stored between calls.' }),

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../api/config/config.ts';
 import { YAML_PROBLEMS_MAX } from '../../api/config/config-document.ts';
+import { PROVIDER_KIND_NAMES } from '../../api/providers/provider-kinds.ts';
 import { FILE, filesOf, linesOf, load, mistakes } from './support.ts';
 
 const PROVIDER = 'providers: [{ id: p, kind: openai, baseUrl: "http://localhost:1/v1" }]\n';
@@ -132,8 +133,8 @@ const cases: [string, string, string[]][] = [
   ['a yes that is no boolean', 'stopped: yes', ['1:10 stopped: has to be true or false']],
   [
     'a kind of provider that nobody serves',
-    'providers: [{ id: p, kind: azure }]',
-    ['1:28 providers[0].kind: has to be openrouter or openai or anthropic or simulator'],
+    'providers: [{ id: p, kind: nothing }]',
+    [`1:28 providers[0].kind: has to be ${PROVIDER_KIND_NAMES.join(' or ')}`],
   ],
   [
     'a provider that nothing can be translated for',
@@ -284,7 +285,7 @@ test('mistakes behind an anchor are found where the anchor stands', async () => 
   const yaml =
     'providers:\n  - &base { id: p, kind: nothing }\nmodels: []\nserver: { trustedProxies: &t [x] }';
   expect(await mistakes(yaml)).toEqual([
-    '2:26 providers[0].kind: has to be openrouter or openai or anthropic or simulator',
+    `2:26 providers[0].kind: has to be ${PROVIDER_KIND_NAMES.join(' or ')}`,
     '4:31 server.trustedProxies[0]: is no IP address or CIDR range',
   ]);
 });

@@ -64,7 +64,9 @@ describe.each(FORMATS)('by %s', (format) => {
       const example = wireExamples.find(
         (known) => known.dialect === dialect && known.what !== 'counts in every chunk',
       );
-      const begun = (example?.stream.body ?? '').split('\n\n').slice(0, dialect === 'anthropic' ? 3 : 4);
+      const begun = String(example?.stream.body ?? '')
+        .split('\n\n')
+        .slice(0, dialect === 'anthropic' ? 3 : 4);
       const failed = dialect === 'anthropic' ? `event: error\ndata: ${body}` : `data: ${body}`;
       fixture.wire.answer({ ...sse(), body: [...begun, failed, ''].join('\n\n') });
       const { res, text, agent } = await call(format, modelOf(dialect), true);

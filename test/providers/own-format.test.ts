@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
+import { jsonGet, preparedUntil } from '#core/catalog/prepared-request.ts';
 import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import { systemClock } from '#core/clock.ts';
 import { formatUsd } from '#core/money.ts';
@@ -28,7 +29,10 @@ afterAll(async () => {
 });
 
 const answers = (...events: object[]) =>
-  provider.answer({ headers: { 'content-type': 'application/x-frames' }, body: events.map(frame).join('') });
+  provider.answer({
+    headers: { 'content-type': 'application/x-frames' },
+    body: Buffer.concat(events.map(frame)),
+  });
 
 describe('a provider with a format of its own serves callers of every format', () => {
   describe.each(FORMATS)('%s', (format) => {
@@ -147,6 +151,21 @@ describe('a kind that signs what it sends', () => {
     await expect(fetchJson(expired, '/models')).rejects.toThrow('The provider cannot be reached');
     const probe = createProbe(systemClock)(expired, 'key', new AbortController().signal);
     expect(await probe).toEqual({ kind: 'unconnected' });
+  });
+});
+
+describe('a kind whose token never comes', () => {
+  it('keeps no list and no video waiting beyond its time', async () => {
+    const served = gateway.running.deps.catalog.provider('first');
+    if (served === undefined) throw new Error('the provider is not served');
+    const never = { ...served, kind: { ...framed, prepare: () => new Promise<never>(() => undefined) } };
+    const fetchJson = createFetchProviderJson(systemClock, 1);
+    await expect(fetchJson(never, '/models')).rejects.toThrow('No whole answer within');
+    const stop = new AbortController();
+    const prepared = preparedUntil(stop.signal, never, jsonGet('/videos/1/content'));
+    stop.abort(new Error('the download is late'));
+    await expect(prepared).rejects.toThrow('the download is late');
+    await expect(preparedUntil(stop.signal, never, jsonGet('/videos/1/content'))).rejects.toThrow('late');
   });
 });
 

@@ -3,6 +3,7 @@ import type { FormatName, ProviderCancel } from '#core/catalog/catalog.ts';
 import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import { formatUsd } from '#core/money.ts';
 import { Secret } from '#core/secret.ts';
+import { nextTurn } from '#core/wait.ts';
 import { startTestGateway, type TestGateway, until } from '../support/gateway.ts';
 import { pathOf } from '../support/path-of.ts';
 import {
@@ -20,6 +21,11 @@ export interface WireUsage {
   cost: number;
 }
 
+/** The bytes of an answer. A text is written in UTF-8. */
+export type Bytes = string | Buffer;
+
+const joined = (parts: readonly Bytes[]): Buffer => Buffer.concat(parts.map((part) => Buffer.from(part)));
+
 /** How servers of one kind read requests and write answers, byte for byte. */
 export interface ProviderWire {
   kind: ProviderKind;
@@ -27,14 +33,18 @@ export interface ProviderWire {
   format: FormatName;
   readRequest(request: WireRequest): { model: string; key: string; prompt: string; stream: boolean };
   /** A whole answer. `null`: it counts nothing. */
-  answer(text: string, usage: WireUsage | null): string;
+  answer(text: string, usage: WireUsage | null): Bytes;
   /** A stream of these pieces of text, part by part, its end included. */
-  stream(pieces: readonly string[], usage: WireUsage | null): string[];
+  stream(pieces: readonly string[], usage: WireUsage | null): Bytes[];
   streamType: string;
+  /** Headers of an answer or a stream beside its type, such as its usage. */
+  answerHeaders?(usage: WireUsage | null): Record<string, string>;
   /** Servers of the kind are asked for streams alone. */
   alwaysStreams?: boolean;
   /** The body of an error. */
-  error(words: string): string;
+  error(words: string): Bytes;
+  /** Headers of an error beside its type. */
+  errorHeaders?: Readonly<Record<string, string>>;
   /** What its configuration says beside what all providers say. */
   settings?: Readonly<Record<string, unknown>>;
   /** What the provider says later of a call that cost `COST_USD`, if it keeps such records. */
@@ -43,10 +53,15 @@ export interface ProviderWire {
 
 export const CONTRACT_KEY = 'key-of-the-operator-0123456789';
 const PROMPT = 'How far is the moon?';
-const PIECES = ['About ', '384,400 ', 'km.'];
+const PIECES = ['About ', '384,400 ', 'km – 🌕.'];
 const USAGE: WireUsage = { prompt: 11, completion: 7, cost: 0.000039 };
 /** 11 × $0.000001 + 7 × $0.000004. */
 const COST_USD = '0.000039';
+
+const promptIn = (format: FormatName): object =>
+  format === 'responses'
+    ? { input: PROMPT, max_output_tokens: 100 }
+    : { messages: [{ role: 'user', content: PROMPT }], max_tokens: 100 };
 
 export interface KindGatewayOptions {
   cancel?: ProviderCancel;
@@ -110,17 +125,21 @@ export function describeProviderContract(wire: ProviderWire): void {
 
     const ask = (stream: boolean, at: TestGateway = gateway, signal?: AbortSignal): Promise<Response> =>
       at.post(
-        { model: 'acme/moon', max_tokens: 100, stream, messages: [{ role: 'user', content: PROMPT }] },
+        { model: 'acme/moon', stream, ...promptIn(wire.format) },
         { path: pathOf(wire.format), ...(signal && { signal }) },
       );
-    const streamed = (parts: readonly string[]): WireAnswer => ({
-      headers: { 'content-type': wire.streamType },
-      body: parts.join(''),
+    const streamed = (parts: readonly Bytes[], usage: WireUsage | null): WireAnswer => ({
+      headers: { 'content-type': wire.streamType, ...wire.answerHeaders?.(usage) },
+      body: joined(parts),
     });
+    const streamOf = (usage: WireUsage | null): WireAnswer => streamed(wire.stream(PIECES, usage), usage);
     const whole = (usage: WireUsage | null): WireAnswer =>
       wire.alwaysStreams
-        ? streamed(wire.stream(PIECES, usage))
-        : { body: wire.answer(PIECES.join(''), usage) };
+        ? streamOf(usage)
+        : {
+            headers: { 'content-type': 'application/json', ...wire.answerHeaders?.(usage) },
+            body: wire.answer(PIECES.join(''), usage),
+          };
     const lastCall = async (at: TestGateway = gateway) => {
       await at.settled();
       const [call] = await at.calls();
@@ -131,7 +150,7 @@ export function describeProviderContract(wire: ProviderWire): void {
     it.each([false, true])(
       'is asked for the model and the prompt with its key, stream: %s',
       async (stream) => {
-        answer(stream ? streamed(wire.stream(PIECES, USAGE)) : whole(USAGE));
+        answer(stream ? streamOf(USAGE) : whole(USAGE));
         await (await ask(stream)).text();
         const request = provider.requests.at(-1);
         if (request === undefined) throw new Error('nothing was asked');
@@ -155,7 +174,7 @@ export function describeProviderContract(wire: ProviderWire): void {
     });
 
     it('streams, and the call costs what it counted', async () => {
-      answer(streamed(wire.stream(PIECES, USAGE)));
+      answer(streamOf(USAGE));
       const text = await (await ask(true)).text();
       for (const piece of PIECES) expect(text).toContain(piece);
       expect(text).not.toContain('moon-2');
@@ -165,7 +184,7 @@ export function describeProviderContract(wire: ProviderWire): void {
     it.each([false, true])(
       'that counts nothing is paid for its text, never nothing, stream: %s',
       async (stream) => {
-        answer(stream ? streamed(wire.stream(PIECES, null)) : whole(null));
+        answer(stream ? streamOf(null) : whole(null));
         await (await ask(stream)).text();
         const { costUsd } = await lastCall();
         expect(Number(costUsd)).toBeGreaterThan(0);
@@ -178,10 +197,10 @@ export function describeProviderContract(wire: ProviderWire): void {
       const [first = '', ...rest] = wire.stream(PIECES, USAGE);
       const goOn = Promise.withResolvers<void>();
       answer({
-        ...streamed([first]),
+        ...streamed([first], USAGE),
         async play(res) {
           await goOn.promise;
-          res.end(rest.join(''));
+          res.end(joined(rest));
         },
       });
       const response = await ask(true);
@@ -191,8 +210,26 @@ export function describeProviderContract(wire: ProviderWire): void {
       expect(await lastCall()).toEqual({ outcome: 'ok', costUsd: COST_USD });
     });
 
+    it.each([false, true])('that writes one byte at a time says the same, stream: %s', async (stream) => {
+      const { headers = {}, body } = stream ? streamOf(USAGE) : whole(USAGE);
+      answer({
+        headers,
+        body: '',
+        async play(res) {
+          for (const byte of Buffer.from(body)) {
+            res.write(Buffer.of(byte));
+            await nextTurn();
+          }
+          res.end();
+        },
+      });
+      const text = await (await ask(stream)).text();
+      for (const piece of PIECES) expect(text).toContain(piece);
+      expect(await lastCall()).toEqual({ outcome: 'ok', costUsd: COST_USD });
+    });
+
     it('that breaks off in the middle of a stream ends it with an error, and its text is paid', async () => {
-      answer({ ...streamed(wire.stream(PIECES, null).slice(0, -2)), cut: true });
+      answer({ ...streamed(wire.stream(PIECES, null).slice(0, -2), null), cut: true });
       const text = await (await ask(true)).text();
       expect(text).toMatch(/error/);
       const { costUsd } = await lastCall();
@@ -204,7 +241,7 @@ export function describeProviderContract(wire: ProviderWire): void {
       await using fresh = await start({ cancel: 'stops_billing' });
       const closed = Promise.withResolvers<void>();
       answer({
-        ...streamed(wire.stream(PIECES, null).slice(0, -2)),
+        ...streamed(wire.stream(PIECES, null).slice(0, -2), null),
         play: async (res) => void res.on('close', closed.resolve),
       });
       const caller = new AbortController();
@@ -221,10 +258,10 @@ export function describeProviderContract(wire: ProviderWire): void {
       const [first = '', ...rest] = wire.stream(PIECES, USAGE);
       const gone = Promise.withResolvers<void>();
       answer({
-        ...streamed([first]),
+        ...streamed([first], USAGE),
         async play(res) {
           await gone.promise;
-          res.end(rest.join(''));
+          res.end(joined(rest));
         },
       });
       const caller = new AbortController();
@@ -237,7 +274,7 @@ export function describeProviderContract(wire: ProviderWire): void {
 
     it('that says its end twice is paid once', async () => {
       const parts = wire.stream(PIECES, USAGE);
-      answer(streamed([...parts, ...parts.slice(-1)]));
+      answer(streamed([...parts, ...parts.slice(-1)], USAGE));
       await (await ask(true)).text();
       expect(await lastCall()).toEqual({ outcome: 'ok', costUsd: COST_USD });
     });
@@ -266,7 +303,11 @@ export function describeProviderContract(wire: ProviderWire): void {
     ])('that refuses with %i is told as %i, in words that show no key', async (sent, shown, showsWords) => {
       // A gateway of its own, because a refusal may open the circuit breaker of the key.
       await using fresh = await start();
-      answer({ status: sent, body: wire.error(`the moon is away, ${CONTRACT_KEY}`) });
+      answer({
+        status: sent,
+        headers: { 'content-type': 'application/json', ...wire.errorHeaders },
+        body: wire.error(`the moon is away, ${CONTRACT_KEY}`),
+      });
       const response = await ask(false, fresh);
       const text = await response.text();
       expect([response.status, text.includes('the moon is away')]).toEqual([shown, showsWords]);
@@ -280,7 +321,8 @@ export function describeProviderContract(wire: ProviderWire): void {
       const format = kind.ownFormat === null ? wire.format : 'own';
       for (const upstreamModel of ['a', 'vendor/a:b', 'ü ?#%']) {
         const path = kind.answerPath({ format, upstreamModel, stream: true });
-        expect(new URL(`http://host/v1${path}`).pathname).toBe(`/v1${path}`);
+        const { pathname, search, hash } = new URL(`http://host/v1${path}`);
+        expect([pathname + search, hash]).toEqual([`/v1${path}`, '']);
       }
       for (const record of [null, [], 'x', {}, { data: {} }, { data: { usage: 'x', total_cost: -1 } }]) {
         expect(kind.bill?.read(record) ?? null).toBeNull();

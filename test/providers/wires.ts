@@ -1,5 +1,5 @@
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
-import type { ProviderWire, WireUsage } from './provider-contract.ts';
+import type { Bytes, ProviderWire, WireUsage } from './provider-contract.ts';
 
 const event = (value: unknown, name?: string): string =>
   `${name === undefined ? '' : `event: ${name}\n`}data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`;
@@ -54,10 +54,10 @@ export const openrouterWire: ProviderWire = {
   }),
 };
 
-const withCost = (text: string, usage: WireUsage | null): string =>
+const withCost = (text: Bytes, usage: WireUsage | null): Bytes =>
   usage === null
     ? text
-    : text.replace('"completion_tokens":', `"cost":${usage.cost.toFixed(6)},"completion_tokens":`);
+    : text.toString().replace('"completion_tokens":', `"cost":${usage.cost.toFixed(6)},"completion_tokens":`);
 
 export const simulatorWire: ProviderWire = { ...openrouterWire, kind: providerKinds.simulator };
 

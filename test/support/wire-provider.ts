@@ -1,11 +1,13 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isRecord } from '#core/is-record.ts';
+import { parseJson } from '#core/parse-json.ts';
 
 /** Bytes that some server has been seen to send. */
 export interface WireAnswer {
   status?: number;
   headers?: Record<string, string>;
-  body: string;
+  body: string | Buffer;
   /** The body of whatever is asked by GET, such as a record of a call. */
   record?: string;
   /** Sent, and then the connection is lost. */
@@ -17,7 +19,9 @@ export interface WireAnswer {
 export interface WireRequest {
   path: string;
   headers: IncomingHttpHeaders;
+  /** Empty where the body is no object of JSON. */
   body: Record<string, unknown>;
+  bytes: Buffer;
 }
 
 /** A provider that answers byte for byte what a test says, in whichever dialect. */
@@ -36,19 +40,20 @@ export async function startWireProvider(): Promise<WireProvider> {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString() || '{}');
-      requests.push({ path: req.url ?? '', headers: req.headers, body });
+      const bytes = Buffer.concat(chunks);
+      const value = parseJson(bytes.toString());
+      requests.push({ path: req.url ?? '', headers: req.headers, body: isRecord(value) ? value : {}, bytes });
       if (req.method === 'GET' && next.record !== undefined) {
         res.writeHead(200, { 'content-type': 'application/json' }).end(next.record);
         return;
       }
-      const { status = 200, headers = { 'content-type': 'application/json' }, body: text, cut, play } = next;
+      const { status = 200, headers = { 'content-type': 'application/json' }, body: sent, cut, play } = next;
       res.writeHead(status, headers);
       if (play !== undefined) {
-        res.write(text);
+        res.write(sent);
         void play(res);
-      } else if (cut === true) res.write(text, () => res.destroy());
-      else res.end(text);
+      } else if (cut === true) res.write(sent, () => res.destroy());
+      else res.end(sent);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

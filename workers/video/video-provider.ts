@@ -1,6 +1,6 @@
 import { Client, type Dispatcher, Pool } from 'undici';
 import type { Provider } from '#core/catalog/catalog.ts';
-import { preparedRequest } from '#core/catalog/prepared-request.ts';
+import { preparedRequest, preparedUntil } from '#core/catalog/prepared-request.ts';
 import type { ProviderRequest } from '#core/catalog/provider-kind.ts';
 import { SECOND_MS } from '#core/clock.ts';
 import {
@@ -63,7 +63,8 @@ export class VideoProvider {
     const { origin, basePath } = addressOf(provider);
     const range = from === null ? {} : { range: `bytes=${from.byte}-`, 'if-range': from.etag };
     const headers = { ...ourHeaders, ...range, accept: 'video/mp4' };
-    const request = await preparedRequest(
+    const request = await preparedUntil(
+      signal,
       provider,
       getOf(`${pathOf(providerJobId)}/content?index=0`, headers),
     );

@@ -4,7 +4,7 @@ import { CATALOG_FETCH_MS, CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { parseJson } from '../parse-json.ts';
 import { readBounded } from '../read-bounded.ts';
 import { type FetchProviderJson, ProviderAnswerError } from './import-source.ts';
-import { jsonGet, preparedRequest } from './prepared-request.ts';
+import { jsonGet, preparedUntil } from './prepared-request.ts';
 
 /** The largest answer of a provider's list. */
 export const CATALOG_BYTES_MAX = 16 * 1024 * 1024;
@@ -24,7 +24,7 @@ export function createFetchProviderJson(clock: Clock, timeoutMs = CATALOG_FETCH_
       abort.abort();
     });
     try {
-      const { path: asked, headers } = await preparedRequest(provider, jsonGet(path));
+      const { path: asked, headers } = await preparedUntil(abort.signal, provider, jsonGet(path));
       const answer = await request(provider.baseUrl + asked, {
         dispatcher: agent,
         signal: abort.signal,

@@ -10,6 +10,23 @@ export async function preparedRequest(
   return (await provider.kind.prepare?.(provider, request)) ?? request;
 }
 
+/** The same until `signal` aborts: a kind may wait for a token that never comes. */
+export async function preparedUntil(
+  signal: AbortSignal,
+  provider: Provider,
+  request: ProviderRequest,
+): Promise<ProviderRequest> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort);
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([preparedRequest(provider, request), aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
 /** A GET that asks for JSON, before its preparation. */
 export const jsonGet = (path: string): ProviderRequest => ({
   method: 'GET',

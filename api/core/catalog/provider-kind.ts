@@ -22,7 +22,10 @@ export interface ProviderKind {
    * None of them comes from a caller. A provider with several keys is given once for each. `prepare` changes what each request changes.
    */
   headers(provider: Pick<Provider, 'formats' | 'apiKey' | 'settings'>): Readonly<Record<string, string>>;
-  /** Where an answer is asked for, below the provider's address, with a slash in front. */
+  /**
+   * Where an answer is asked for, below the provider's address, with a slash in front, and with a query where the provider wants one.
+   * `prepare` adds what depends on the key or the settings.
+   */
   answerPath(asked: AskedAnswer): string;
   /**
    * Changes any request just before it is sent: calls, probes, lists, bills and records. A kind needs it if it signs what it sends or
@@ -38,7 +41,10 @@ export interface ProviderKind {
    * answers in that format, as far as the shared readers understand it.
    */
   readonly openAdapter: ((asked: AskedAnswer) => AnswerAdapter) | null;
-  /** How the lists are read in which a provider publishes its models with their prices. */
+  /**
+   * How the lists are read in which a provider publishes its models with their prices. A kind without any takes those of
+   * another, and says `mayImport: false`.
+   */
   readonly lists: ModelLists;
   /** Where the provider describes the key that asks, which it tells nobody else. `null`: nowhere. */
   readonly keyPath: string | null;
@@ -100,7 +106,10 @@ export interface ProviderCapabilities {
 
 /** What the configuration of a provider of a kind may leave out, and what it may not say. */
 export interface KindConfiguration {
-  /** What a provider of this kind says in its configuration beside what all providers say, such as a region. No secrets. */
+  /**
+   * Settings of a provider of this kind beside those that all providers have, such as a region, each
+   * with a description (`.meta`). No secrets.
+   */
   settings: Readonly<Record<string, ZodType>>;
   /** Its own address, for a provider that names none. `null`: it has none. */
   baseUrl: string | null;
@@ -114,7 +123,7 @@ export interface KindConfiguration {
   needsKey: boolean;
   /** The dialects that an operator may name. `null`: all of its servers are alike. */
   dialects: Readonly<Record<string, Dialect>> | null;
-  /** The dialect of a server at this address, where the operator names none. */
+  /** The dialect of a server at this address, where the operator names none: `plainDialect` where all are alike. */
   dialectAt(baseUrl: string): Dialect;
   /** The configuration by a key in the environment and nothing else. `null`: there is none. */
   fromKey: { variable: string; baseUrl: string | null; models: readonly KnownModel[] } | null;

@@ -55,7 +55,13 @@ export const framed: ProviderKind = {
   name: 'framed',
   configuration: {
     ...openai.configuration,
-    settings: { house: z.string().regex(/^[a-z]+$/) },
+    settings: {
+      house: z
+        .string()
+        .regex(/^[a-z]+$/)
+        .meta({ description: 'The house in which it plays.' }),
+    },
+    fromKey: null,
     dialects: null,
     formats: () => [],
   },
@@ -100,7 +106,10 @@ function refuseRest({ topK, answerFormat }: Conversation, unsupported: NamedFiel
   return {};
 }
 
-/** Turns frames into events. A frame is its length, in two bytes of seven bits, and so many bytes of JSON. */
+/** Bytes of the length in front of each frame. */
+export const LENGTH_BYTES = 4;
+
+/** Turns frames into events. A frame is its length and so many bytes of JSON. */
 class FrameAdapter implements AnswerAdapter {
   #status = 0;
   #waiting: Buffer = Buffer.alloc(0);
@@ -115,11 +124,10 @@ class FrameAdapter implements AnswerAdapter {
     if (this.#status !== 200) return Buffer.alloc(0);
     const events: string[] = [];
     for (;;) {
-      const [high, low] = this.#waiting;
-      if (high === undefined || low === undefined) break;
-      const end = 2 + high * 128 + low;
+      if (this.#waiting.length < LENGTH_BYTES) break;
+      const end = LENGTH_BYTES + this.#waiting.readUInt32BE();
       if (this.#waiting.length < end) break;
-      const frame = this.#waiting.toString('utf8', 2, end);
+      const frame = this.#waiting.toString('utf8', LENGTH_BYTES, end);
       this.#waiting = this.#waiting.subarray(end);
       const { fault } = JSON.parse(frame);
       const event = fault === undefined ? frame : JSON.stringify({ error: { message: fault } });

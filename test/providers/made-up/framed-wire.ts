@@ -1,16 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { CONTRACT_KEY, type ProviderWire } from '../provider-contract.ts';
-import { framed, signatureOf } from './framed-kind.ts';
+import { CONTRACT_KEY, type ProviderWire, type WireUsage } from '../provider-contract.ts';
+import { framed, LENGTH_BYTES, signatureOf } from './framed-kind.ts';
 
 /** One frame of a stream, as the made-up kind with a format of its own sends it. */
-export function frame(value: object): string {
-  const json = JSON.stringify(value);
-  const length = Buffer.byteLength(json);
-  return String.fromCharCode(length >> 7, length & 127) + json;
+export function frame(value: object): Buffer {
+  const json = Buffer.from(JSON.stringify(value));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(json.length);
+  return Buffer.concat([length, json]);
 }
 
 const isSigned = (headers: IncomingHttpHeaders, signed: string): boolean =>
   headers['x-house'] === 'globe' && headers['x-signature'] === signatureOf(CONTRACT_KEY, signed);
+
+function framesOf(pieces: readonly string[], usage: WireUsage | null): Buffer[] {
+  const end = frame({ close: true, ...(usage && { count: [usage.prompt, usage.completion] }) });
+  return [...pieces.map((say) => frame({ say })), end];
+}
 
 /** What servers of that kind read and write. */
 export const framedWire: ProviderWire = {
@@ -18,17 +24,14 @@ export const framedWire: ProviderWire = {
   settings: { house: 'globe' },
   format: 'chat',
   alwaysStreams: true,
-  readRequest: ({ path, headers, body }) => ({
+  readRequest: ({ path, headers, body, bytes }) => ({
     model: decodeURIComponent(path.replace('/stages/', '')),
-    key: isSigned(headers, `POST ${path} ${JSON.stringify(body)}`) ? CONTRACT_KEY : 'wrong',
+    key: isSigned(headers, `POST ${path} ${bytes}`) ? CONTRACT_KEY : 'wrong',
     prompt: (body.play as { says: string[] }[]).flatMap(({ says }) => says).join(' '),
     stream: true,
   }),
-  answer: (text, usage) => framedWire.stream([text], usage).join(''),
-  stream: (pieces, usage) => [
-    ...pieces.map((say) => frame({ say })),
-    frame({ close: true, ...(usage && { count: [usage.prompt, usage.completion] }) }),
-  ],
+  answer: (text, usage) => Buffer.concat(framesOf([text], usage)),
+  stream: framesOf,
   streamType: 'application/x-frames',
   error: (fault) => JSON.stringify({ fault }),
 };

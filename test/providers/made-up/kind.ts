@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import type {
   AnswerAdapter,
   AskedAnswer,
@@ -14,7 +15,7 @@ import { openai } from '../../../api/providers/openai/kind.ts';
 export const madeUp: ProviderKind = {
   ...openai,
   name: 'made-up',
-  configuration: { ...openai.configuration, dialects: null, formats: () => ['chat'] },
+  configuration: { ...openai.configuration, dialects: null, fromKey: null, formats: () => ['chat'] },
   headers: ({ apiKey }) => (apiKey === null ? {} : { 'x-parlour-token': apiKey }),
   answerPath: ({ upstreamModel, stream }) =>
     `/parlours/${encodeURIComponent(upstreamModel)}:${stream ? 'chat' : 'ask'}`,
@@ -40,6 +41,8 @@ interface Meter {
 class ParlourAdapter implements AnswerAdapter {
   readonly #asked: AskedAnswer;
   #status = 0;
+  /** A character may come in two chunks. */
+  readonly #decoder = new StringDecoder('utf8');
   #waiting = '';
 
   constructor(asked: AskedAnswer) {
@@ -56,7 +59,7 @@ class ParlourAdapter implements AnswerAdapter {
   }
 
   data(chunk: Buffer): Buffer {
-    this.#waiting += chunk.toString();
+    this.#waiting += this.#decoder.write(chunk);
     if (!this.#isStream) return NOTHING;
     const lines = this.#waiting.split('\n');
     this.#waiting = lines.pop() ?? '';
