@@ -23,7 +23,7 @@ import { reachLedger } from '../../api/stores/reach.ts';
 import { createDraw } from '../ledger/history/random.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
-import { follow, sendTo } from '../support/feed-broker.ts';
+import { follow, sendTo, untilLed } from '../support/feed-broker.ts';
 import { until } from '../support/gateway.ts';
 import type { NodeProcess } from '../support/node-process.ts';
 import { describeWith } from '../support/with-services.ts';
@@ -64,6 +64,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'trades on the log of an exchange'
     if (storage.mode !== 'cluster') throw new Error('no cluster');
     await migrateStores(storage, systemClock);
     kafka = connectKafka(toKafkaOptions(storage.kafka, 'exchange'));
+    await untilLed(kafka);
     const log = { info() {}, warn() {}, error() {} };
     const waits = new StartWaits(systemClock, log);
     cluster = await reachLedger(storage, { waits, clock: trustedClock(systemClock), log });

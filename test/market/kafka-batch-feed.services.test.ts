@@ -9,10 +9,11 @@ import { ensureFeedTopics } from '#core/events/kafka-feed-topics.ts';
 import type { Service } from '../services/service.ts';
 import { startKafka } from '../services/start-kafka.ts';
 import { testDataDir } from '../support/data-dir.ts';
+import { untilLed } from '../support/feed-broker.ts';
 import { until } from '../support/gateway.ts';
 import { describeWith } from '../support/with-services.ts';
 
-const LATE_MS = 60_000;
+const LATE_MS = 180_000;
 const PARTITIONS = 8;
 
 describeWith(['kafka'], 'a feed on Kafka that is read in batches', () => {
@@ -26,21 +27,13 @@ describeWith(['kafka'], 'a feed on Kafka that is read in batches', () => {
     broker = await startKafka({ dir: folder.path });
     kafka = connectKafka({ brokers: [broker.address], clientId: 'test', tls: false, sasl: null });
     await ensureFeedTopics(kafka, systemClock, 1);
-    await untilLed();
+    await untilLed(kafka);
   });
   afterAll(async () => {
     for (const feed of feeds) await feed.stop();
     await broker.stop('SIGKILL');
     await folder[Symbol.asyncDispose]();
   });
-
-  /** A broker tells of its partitions before it leads them; what is sent then is sent again, and some of it stands twice. */
-  async function untilLed(): Promise<void> {
-    const admin = kafka.admin();
-    await admin.connect();
-    await until(() => admin.fetchTopicOffsets(BOOK_TOPIC).then(Boolean, () => false), LATE_MS);
-    await admin.disconnect();
-  }
 
   /** A handler that keeps no place, as of a book whose snapshot was the first record of all. */
   async function start(groupId: string, isStuck: (partition: number) => boolean = () => false) {
@@ -100,7 +93,7 @@ describeWith(['kafka'], 'a feed on Kafka that is read in batches', () => {
     await second.feed.stop();
     await until(() => first.seen.length > written, LATE_MS);
     await until(() => new Set(first.seen).size === written, LATE_MS);
-  }, 180_000);
+  }, 600_000);
 
   test('a partition whose records wait holds up no other, and goes on where it waited', async () => {
     let stuck = true;
@@ -114,15 +107,15 @@ describeWith(['kafka'], 'a feed on Kafka that is read in batches', () => {
     stuck = false;
     await until(() => seen.length === written, LATE_MS);
     expect(allDifferent(seen)).toBe(true);
-  }, 180_000);
+  }, 600_000);
 
   test('a broker that is killed and comes back has every record read, those of before it and those of after', async () => {
     const reader = await start('killed');
     await until(() => new Set(reader.seen).size === written, LATE_MS);
     await broker.stop('SIGKILL');
     broker = await broker.restart();
-    await untilLed();
+    await untilLed(kafka);
     await send(1);
     await until(() => new Set(reader.seen).size === written, LATE_MS);
-  }, 180_000);
+  }, 600_000);
 });

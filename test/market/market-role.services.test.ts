@@ -24,14 +24,14 @@ import { describeMetrics, describeTable } from '../metrics/describe-metrics.ts';
 import { cassandraAt } from '../support/cassandra-at.ts';
 import { type ClusterStores, startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
-import { sendTo } from '../support/feed-broker.ts';
+import { sendTo, untilLed } from '../support/feed-broker.ts';
 import { until } from '../support/gateway.ts';
 import type { NodeProcess } from '../support/node-process.ts';
 import { describeWith } from '../support/with-services.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 import { bookChange, listing, marketOf, snapshot, trade } from './market-records.ts';
 
-const LATE_MS = 90_000;
+const LATE_MS = 180_000;
 
 describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
   let folder: Awaited<ReturnType<typeof testDataDir>>;
@@ -49,6 +49,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
     if (storage.mode !== 'cluster') throw new Error('no cluster');
     await migrateStores(storage, systemClock);
     kafka = connectKafka({ brokers: [stores.kafka.address], clientId: 'test', tls: false, sasl: null });
+    await untilLed(kafka);
     const address = { urls: [`redis://${stores.redis.address}`], cluster: false };
     redis = await openRedis(address);
     const cassandra = connectCassandra(cassandraAt(stores.cassandra));
@@ -163,7 +164,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
     // No row of the table is missing, nor one too many.
     expect(await describeMetrics(heir.internalUrl)).toEqual(describeTable('market'));
     expect(await heir.stop()).toBe(0);
-  }, 240_000);
+  }, 600_000);
 
   test('ask for the book of a market that is open and quiet, one of them for both', async () => {
     const [market, workers] = [`quiet-${marketOf(systemClock.now(), 8)}`, await startTwo()];
@@ -185,5 +186,5 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
     const live = createRedisLiveMarkets(redis);
     await until(async () => (await live.readBook(market)) !== null, LATE_MS);
     for (const worker of workers) expect(await worker.stop()).toBe(0);
-  }, 240_000);
+  }, 600_000);
 });

@@ -18,7 +18,7 @@ import { type NodeProcess, startNodeProcess } from '../support/node-process.ts';
 import { describeWith } from '../support/with-services.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 
-const LATE_MS = 60_000;
+const LATE_MS = 180_000;
 const READY = 'everything holds';
 
 describeWith(['redis', 'kafka', 'cassandra'], 'a cluster that is made in any order', () => {

@@ -1,9 +1,10 @@
 import { CompressionTypes, type EachMessagePayload, type Kafka, type Message, Partitioners } from 'kafkajs';
 import { systemClock } from '#core/clock.ts';
 import { connectKafka } from '#core/drivers/kafka.ts';
-import { ensureFeedTopics } from '#core/events/kafka-feed-topics.ts';
+import { ensureFeedTopics, feedTopics } from '#core/events/kafka-feed-topics.ts';
 import { startKafka } from '../services/start-kafka.ts';
 import { testDataDir } from './data-dir.ts';
+import { until } from './gateway.ts';
 
 /** A broker with the topics of feeds. */
 export interface FeedBroker {
@@ -20,11 +21,13 @@ export async function startFeedBroker(): Promise<FeedBroker> {
   // The second time nothing is left to do.
   await ensureFeedTopics(kafka, systemClock, 1);
   await ensureFeedTopics(kafka, systemClock, 1);
+  await untilLed(kafka);
   return {
     kafka,
     async killAndRestart() {
       await broker.stop('SIGKILL');
       broker = await broker.restart();
+      await untilLed(kafka);
     },
     async stop() {
       await broker.stop('SIGKILL');
@@ -32,6 +35,19 @@ export async function startFeedBroker(): Promise<FeedBroker> {
     },
   };
 }
+
+/**
+ * Resolves once the only broker leads all feed topics. It names itself as their leader earlier: records that are sent then are
+ * refused, or stand twice.
+ */
+export async function untilLed(kafka: Kafka): Promise<void> {
+  const admin = kafka.admin();
+  await admin.connect();
+  for (const topic of feedTopics)
+    await until(() => admin.fetchTopicOffsets(topic).then(Boolean, () => false), LED_MS);
+  await admin.disconnect();
+}
+const LED_MS = 180_000;
 
 /** As whoever feeds us writes to a topic. */
 export async function sendTo(
