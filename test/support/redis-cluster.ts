@@ -6,6 +6,7 @@ import { startRedis } from '../services/start-redis.ts';
 import { connectTo } from './connect-to.ts';
 import { testDataDir } from './data-dir.ts';
 import { until } from './gateway.ts';
+import { PATIENT_MS } from './redis-ledger.ts';
 
 const NODES = 3;
 const SLOTS = 16_384;
@@ -19,7 +20,7 @@ export async function startRedisCluster(): Promise<{ client: Cluster; urls: stri
     const node = await startRedis({ dir: `${folder.path}/${i}`, cluster: { busPort } });
     nodes.push({ ...node, busPort });
   }
-  const clients = await Promise.all(nodes.map((service) => connectTo(service)));
+  const clients = await Promise.all(nodes.map((service) => connectTo(service, PATIENT_MS)));
   for (const [i, client] of clients.entries()) {
     const first = Math.ceil((i * SLOTS) / NODES);
     const last = Math.ceil(((i + 1) * SLOTS) / NODES) - 1;
@@ -35,7 +36,7 @@ export async function startRedisCluster(): Promise<{ client: Cluster; urls: stri
     );
   }, 30_000);
   const urls = nodes.map(({ address }) => `redis://${address}`);
-  const client = await openRedis({ urls, cluster: true });
+  const client = await openRedis({ urls, cluster: true, timeoutMs: PATIENT_MS });
   if (!(client instanceof Cluster)) throw new Error('several urls are a cluster');
   return {
     client,

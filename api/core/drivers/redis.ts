@@ -21,7 +21,6 @@ const onceOnly = {
   autoResendUnfulfilledCommands: false,
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
-  commandTimeout: REDIS_TIMEOUT_MS,
   // Else it sleeps for whole seconds when a node says that it is still loading.
   maxLoadingRetryTime: RECONNECT_MS,
   // A connection may end without a word: nothing comes any more, and nobody says so for a quarter of an hour.
@@ -76,7 +75,11 @@ const UNAVAILABLE =
 function createClient({ urls, cluster, timeoutMs = REDIS_TIMEOUT_MS }: RedisAddress): RedisClient {
   const [first] = urls;
   if (first === undefined) throw new Error('no url of a Redis');
-  if (cluster) return connectCluster(urls.map((url) => new URL(url)));
+  if (cluster)
+    return connectCluster(
+      urls.map((url) => new URL(url)),
+      timeoutMs,
+    );
   const client: Redis = new Redis(first, {
     ...onceOnly,
     commandTimeout: timeoutMs,
@@ -120,7 +123,7 @@ export async function listenToRedis(
   return listener;
 }
 
-function connectCluster(urls: readonly URL[]): Cluster {
+function connectCluster(urls: readonly URL[], timeoutMs: number): Cluster {
   const [first] = urls;
   const isTls = first?.protocol === 'rediss:';
   return new Cluster(
@@ -128,6 +131,7 @@ function connectCluster(urls: readonly URL[]): Cluster {
     {
       redisOptions: {
         ...onceOnly,
+        commandTimeout: timeoutMs,
         ...(first?.username ? { username: decodeURIComponent(first.username) } : {}),
         ...(first?.password ? { password: decodeURIComponent(first.password) } : {}),
         ...(isTls ? { tls: {} } : {}),

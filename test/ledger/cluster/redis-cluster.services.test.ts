@@ -7,6 +7,7 @@ import { until } from '../../support/gateway.ts';
 import { createMemoryAgentStates } from '../../support/memory-agent-states.ts';
 import { createMemoryLog } from '../../support/memory-log.ts';
 import { startRedisCluster } from '../../support/redis-cluster.ts';
+import { PATIENT_MS } from '../../support/redis-ledger.ts';
 import { describeWith } from '../../support/with-services.ts';
 import { readAgent } from '../case.ts';
 import { ClusterCaller } from './cluster-caller.ts';
@@ -33,7 +34,7 @@ describeWith(['redis'], 'on a Redis Cluster', () => {
     const logger = { info() {}, warn() {}, error() {} };
     const clock = systemClock;
     const opened = await openClusterLedger({
-      address: { urls: cluster.urls, cluster: true },
+      address: { urls: cluster.urls, cluster: true, timeoutMs: PATIENT_MS },
       shards,
       clock,
       log: logger,
