@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parseNanoUsd } from '#core/money.ts';
 import type { Agent } from '../bench/prepare-agents.ts';
 import { MODEL } from '../support/gateway.ts';
@@ -13,8 +12,6 @@ export interface LoadFigures {
   cut: string[];
   /** What all of them were told that they cost. */
   shownNanoUsd: bigint;
-  /** How often a caller was told to come again, because a store did not answer in time. The machine is too busy, and nothing was restarted for it. */
-  toldToWait: number;
 }
 
 const CALLERS = 6;
@@ -32,7 +29,7 @@ export function startRollingLoad(options: {
   const { url, agents, provider, streamMs } = options;
   provider.always({ prefix: 'small', headersDelayMs: CALL_MS });
   provider.always({ prefix: 'long', chunks: Math.ceil(streamMs / GAP_MS), gapMs: GAP_MS });
-  const figures: LoadFigures = { calls: 0, streams: 0, failed: [], cut: [], shownNanoUsd: 0n, toldToWait: 0 };
+  const figures: LoadFigures = { calls: 0, streams: 0, failed: [], cut: [], shownNanoUsd: 0n };
   let isOver = false;
 
   const post = (caller: number, content: string, extra: object) =>
@@ -45,21 +42,9 @@ export function startRollingLoad(options: {
       body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content }], ...extra }),
     });
 
-  /** Asks again as official SDKs do, where the answer says so. */
-  async function ask(caller: number, content: string, extra: object): Promise<string | Response> {
-    for (;;) {
-      const res = await post(caller, content, extra).catch(String);
-      if (typeof res === 'string' || res.status !== 503) return res;
-      const text = await res.text();
-      if (!text.includes('"code":"service_unavailable"')) return `503 ${text}`;
-      figures.toldToWait += 1;
-      await sleep(Number(res.headers.get('retry-after-ms')));
-    }
-  }
-
   async function call(caller: number): Promise<void> {
     figures.calls += 1;
-    const res = await ask(caller, 'small', {});
+    const res = await post(caller, 'small', {}).catch(String);
     if (typeof res === 'string') figures.failed.push(res);
     else if (res.status !== 200) figures.failed.push(`${res.status} ${await res.text()}`);
     else figures.shownNanoUsd += costIn(await res.text());
@@ -67,7 +52,9 @@ export function startRollingLoad(options: {
 
   async function stream(caller: number, begun: () => void): Promise<void> {
     figures.streams += 1;
-    const res = await ask(caller, 'long', { stream: true, stream_options: { include_usage: true } });
+    const res = await post(caller, 'long', { stream: true, stream_options: { include_usage: true } }).catch(
+      String,
+    );
     begun();
     if (typeof res === 'string') figures.failed.push(res);
     else if (res.status !== 200) figures.failed.push(`${res.status} ${await res.text()}`);
