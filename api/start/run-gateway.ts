@@ -7,10 +7,14 @@ import { explainStart } from './explain-start.ts';
 import { type RunningGateway, startGateway } from './start-gateway.ts';
 
 /** `make run`: one process, everything in it, or one API process of a cluster. Ctrl-C drains; a second one cuts. */
-export async function runGateway(signals: EndSignals, progress: Progress): Promise<void> {
+export async function runGateway(
+  signals: EndSignals,
+  progress: Progress,
+  load: () => Promise<Config> = loadConfig,
+): Promise<void> {
   let config: Config | null = null;
   try {
-    config = await loadConfig();
+    config = await load();
     progress.say(config.storage.mode === 'embedded' ? 'Reading the ledger' : 'Reaching the stores');
     const introduction = await start(config, signals);
     progress.end();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseNanoUsd } from '#core/money.ts';
 import type { Agent } from '../bench/prepare-agents.ts';
 import { MODEL } from '../support/gateway.ts';
@@ -18,8 +19,10 @@ const CALLERS = 6;
 const STREAMS = 12;
 const CALL_MS = 20;
 const GAP_MS = 100;
+/** Between two small calls of a caller: without it six of them keep both cores of a small machine busy, and stores answer late. */
+const PAUSE_MS = 100;
 
-/** Small calls without a pause and long streams, each caller's next one as soon as the last has ended. */
+/** Small calls and long streams, each caller's next one once the last has ended. */
 export function startRollingLoad(options: {
   url: string;
   agents: readonly Agent[];
@@ -68,7 +71,10 @@ export function startRollingLoad(options: {
   const starts = Array.from({ length: STREAMS }, () => Promise.withResolvers<void>());
   const callers = [
     ...Array.from({ length: CALLERS }, async (_, caller) => {
-      while (!isOver) await call(caller);
+      while (!isOver) {
+        await call(caller);
+        await sleep(PAUSE_MS);
+      }
     }),
     ...starts.map(async ({ resolve }, caller) => {
       while (!isOver) await stream(caller, resolve);

@@ -17,8 +17,8 @@ import { createProbe } from '#core/provider-health/probe-provider.ts';
 import { type Config, loadConfig } from '../../api/config/config.ts';
 import { createEndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { type RunningGateway, startGateway } from '../../api/start/start-gateway.ts';
+import { withPatience } from './patience.ts';
 import { startTestProvider, type TestProvider } from './provider.ts';
-import { PATIENT_MS } from './redis-ledger.ts';
 import { type SharedCluster, sharedCluster, untilProjected } from './shared-cluster.ts';
 
 export interface TestGatewayOptions {
@@ -87,12 +87,6 @@ server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
 providers:
   - { id: sim, kind: simulator, cancel: bills_full, baseUrl: ${provider.baseUrl} }
 `;
-
-/** A machine that is busy with tests may answer late, and no test of a shared cluster is about that. */
-const withPatience = (config: Config): Config =>
-  config.storage.mode === 'cluster'
-    ? { ...config, storage: { ...config.storage, redis: { ...config.storage.redis, timeoutMs: PATIENT_MS } } }
-    : config;
 
 const neverLate: LoopDelay = { takeMs: () => 0, stop() {} };
 

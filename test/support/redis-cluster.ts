@@ -6,7 +6,7 @@ import { startRedis } from '../services/start-redis.ts';
 import { connectTo } from './connect-to.ts';
 import { testDataDir } from './data-dir.ts';
 import { until } from './gateway.ts';
-import { PATIENT_MS } from './redis-ledger.ts';
+import { PATIENT_MS } from './patience.ts';
 
 const NODES = 3;
 const SLOTS = 16_384;

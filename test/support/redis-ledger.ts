@@ -6,9 +6,7 @@ import { createRedisLedger } from '#core/ledger/cluster/redis-ledger.ts';
 import { asksTime, createRedisScripts, type RedisScripts } from '#core/ledger/cluster/redis-scripts.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
-
-/** How long Redis may take on a machine that is busy with tests, where no test is about that. */
-export const PATIENT_MS = 15_000;
+import { PATIENT_MS } from './patience.ts';
 
 /** Takes the time from the command's last argument, so that a test can move it. */
 const TEST_CLOCK = 'local clock_ms = tonumber(ARGV[#ARGV])';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PATIENT_MS } from '../../support/redis-ledger.ts';
+import { PATIENT_MS } from '../../support/patience.ts';
 import { useRedis } from '../../support/redis-server.ts';
 import { describeWith } from '../../support/with-services.ts';
 import { missing } from '../history/coverage.ts';
