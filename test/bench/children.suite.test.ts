@@ -73,7 +73,8 @@ test('a burst through the bare proxy loses no call', async () => {
       callers: 16,
       durationMs: 200,
     });
-    expect(load.calls).toBeGreaterThan(16);
+    // On a busy machine each caller may have time for one.
+    expect(load.calls).toBeGreaterThanOrEqual(16);
     expect([...load.failures]).toEqual([]);
     expect(load.shownNanoUsd).toBeGreaterThan(12_500n * BigInt(load.calls - 1));
   }

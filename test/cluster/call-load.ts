@@ -49,6 +49,7 @@ const PAUSE_MS = 20;
 const REFUSED_PAUSE_MS = 100;
 const GIVE_UP_MS = 15_000;
 const LONG_GAP_MS = 100;
+const BEGUN_WITHIN_MS = 60_000;
 
 /** Callers over HTTP who note every cost that they are shown. */
 export class CallLoad {
@@ -126,12 +127,22 @@ export class CallLoad {
     const calls = Array.from({ length: count }, () => {
       this.#provider.next({ prefix: promptOf('long'), chunks, gapMs: LONG_GAP_MS });
       const begun = Promise.withResolvers<void>();
-      return { begun: begun.promise, ended: this.#call('long', agent, api, begun.resolve) };
+      return { begun: begun.promise, ended: this.#callUntilServed(agent, api, begun.resolve) };
     });
     return {
       begun: Promise.all(calls.map(({ begun, ended }) => Promise.race([begun, ended]))),
       ended: Promise.all(calls.map(({ ended }) => ended)),
     };
+  }
+
+  /** A busy machine may refuse it before the fault has begun, and such a stream would try nothing. */
+  async #callUntilServed(agent: LoadAgent, api: number, onByte: () => void): Promise<Ending> {
+    const untilMs = performance.now() + BEGUN_WITHIN_MS;
+    for (;;) {
+      const ending = await this.#call('long', agent, api, onByte);
+      if (ending !== 'unavailable' || performance.now() > untilMs) return ending;
+      await sleep(REFUSED_PAUSE_MS);
+    }
   }
 
   async close(): Promise<void> {
