@@ -5,6 +5,13 @@ import { compileCache } from '../support/compile-cache.ts';
 import { createMovingClock, type MovingClock } from '../support/moving-clock.ts';
 import { type NodeProcess, startNodeProcess } from '../support/node-process.ts';
 
+export interface ApiProcessOptions {
+  configFile: string;
+  folder: string;
+  name: string;
+  entry?: string | undefined;
+}
+
 /** `node api/main.ts` under an address that stays, whatever becomes of the process. */
 export class ApiProcess {
   /** Ends in `/v1`. */
@@ -14,18 +21,13 @@ export class ApiProcess {
   readonly #start: (ready: boolean) => Promise<NodeProcess>;
   #process: NodeProcess | null = null;
 
-  static async open(options: { configFile: string; folder: string; name: string }): Promise<ApiProcess> {
+  /** @param options.entry Default: the product's own. */
+  static async open(options: ApiProcessOptions): Promise<ApiProcess> {
     return new ApiProcess({ ...options, port: await freePort(), internalPort: await freePort() });
   }
 
-  private constructor(options: {
-    configFile: string;
-    folder: string;
-    name: string;
-    port: number;
-    internalPort: number;
-  }) {
-    const { configFile, folder, name, port, internalPort } = options;
+  private constructor(options: ApiProcessOptions & { port: number; internalPort: number }) {
+    const { configFile, folder, name, entry = 'api/main.ts', port, internalPort } = options;
     const dataDir = join(folder, name);
     mkdirSync(dataDir);
     this.baseUrl = `http://127.0.0.1:${port}/v1`;
@@ -33,7 +35,7 @@ export class ApiProcess {
     this.internalUrl = `http://127.0.0.1:${internalPort}`;
     this.#start = (ready) =>
       startNodeProcess({
-        command: ['api/main.ts'],
+        command: [entry],
         internalPort,
         output: join(folder, `${name}.log`),
         env: {

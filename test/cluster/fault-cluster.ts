@@ -55,10 +55,11 @@ export class FaultCluster implements AsyncDisposable {
   #operatorClock: MovingClock | null = null;
   readonly apis: ApiProcess[] = [];
 
-  static async start(options: { streamMs: number }): Promise<FaultCluster> {
+  /** @param options.apiEntry The file that an API process starts with; default: the product's own. */
+  static async start(options: { streamMs: number; apiEntry?: string }): Promise<FaultCluster> {
     const cluster = new FaultCluster();
     try {
-      await cluster.#start(options.streamMs);
+      await cluster.#start(options);
       return cluster;
     } catch (error) {
       await cluster[Symbol.asyncDispose]();
@@ -66,7 +67,7 @@ export class FaultCluster implements AsyncDisposable {
     }
   }
 
-  async #start(streamMs: number): Promise<void> {
+  async #start({ streamMs, apiEntry: entry }: { streamMs: number; apiEntry?: string }): Promise<void> {
     const dir = await testDataDir();
     this.#stops.push(() => dir[Symbol.asyncDispose]());
     this.#folder = dir.path;
@@ -140,7 +141,7 @@ providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
 
     for (const [i, side] of API_SIDES.entries()) {
       const file = files[side] ?? '';
-      this.apis.push(await ApiProcess.open({ configFile: file, folder: dir.path, name: `api-${i}` }));
+      this.apis.push(await ApiProcess.open({ configFile: file, folder: dir.path, name: `api-${i}`, entry }));
     }
     this.#stops.push(() => Promise.all(this.apis.map((api) => api.stop('SIGKILL'))));
     await Promise.all(this.apis.map((api) => api.start()));

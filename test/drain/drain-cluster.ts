@@ -90,7 +90,7 @@ providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
       const port = await freePort();
       const output = join(folder, `${name}.log`);
       const process = await startNodeProcess({
-        command: ['--max-semi-space-size=32', 'test/drain/patient-api.ts'],
+        command: ['--max-semi-space-size=32', 'test/support/patient-api.ts'],
         internalPort: await freePort(),
         output,
         env: { FAREGATE_CONFIG: await configure(server), FAREGATE_DATA: folder, PORT: String(port) },

@@ -3,9 +3,9 @@ import { takeEndSignals } from '#core/end-signals.ts';
 import { showProgress } from '#core/show-progress.ts';
 import { loadConfig } from '../../api/config/config.ts';
 import { runGateway } from '../../api/start/run-gateway.ts';
-import { withPatience } from '../support/patience.ts';
+import { withPatience } from './patience.ts';
 
-// An API process as `api/main.ts` starts it, for tests of restarts: on a busy machine Redis may answer later than an
-// operator's callers wait for it, which is no failure of a restart.
+// An API process as `api/main.ts` starts it, for tests of restarts and clocks: on a busy machine Redis may answer later
+// than an operator's callers wait for it, which is no failure of either.
 const progress = showProgress(process.stderr, systemClock, 'Starting', 0);
 await runGateway(takeEndSignals(), progress, async () => withPatience(await loadConfig()));
