@@ -71,10 +71,10 @@ test('a burst through the bare proxy loses no call', async () => {
   for (const stream of [false, true]) {
     const load = await runLoad(pool, target, callBody(benchModels.atOnce, stream), {
       callers: 16,
-      durationMs: 200,
+      // On a busy machine a caller needs longer for its second call than the burst lasts on an idle one.
+      durationMs: 2_000,
     });
-    // On a busy machine each caller may have time for one.
-    expect(load.calls).toBeGreaterThanOrEqual(16);
+    expect(load.calls).toBeGreaterThan(16);
     expect([...load.failures]).toEqual([]);
     expect(load.shownNanoUsd).toBeGreaterThan(12_500n * BigInt(load.calls - 1));
   }

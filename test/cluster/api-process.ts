@@ -9,6 +9,7 @@ export interface ApiProcessOptions {
   configFile: string;
   folder: string;
   name: string;
+  /** The file that it starts with; default: the product's own. */
   entry?: string | undefined;
 }
 
@@ -21,7 +22,6 @@ export class ApiProcess {
   readonly #start: (ready: boolean) => Promise<NodeProcess>;
   #process: NodeProcess | null = null;
 
-  /** @param options.entry Default: the product's own. */
   static async open(options: ApiProcessOptions): Promise<ApiProcess> {
     return new ApiProcess({ ...options, port: await freePort(), internalPort: await freePort() });
   }

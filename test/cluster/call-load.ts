@@ -135,7 +135,7 @@ export class CallLoad {
     };
   }
 
-  /** A busy machine may refuse it before the fault has begun, and such a stream would try nothing. */
+  /** A busy machine may refuse a stream before its fault has begun, and a stream that never ran would try nothing. */
   async #callUntilServed(agent: LoadAgent, api: number, onByte: () => void): Promise<Ending> {
     const untilMs = performance.now() + BEGUN_WITHIN_MS;
     for (;;) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseNanoUsd } from '#core/money.ts';
 import { until } from '../support/gateway.ts';
+import { PATIENT_API } from '../support/patience.ts';
 import { describeWith } from '../support/with-services.ts';
 import { clockTable } from './clock-table.ts';
 import { FaultCluster } from './fault-cluster.ts';
@@ -14,7 +15,7 @@ describeWith(['redis', 'kafka', 'cassandra'], `a cluster whose clocks jump (seed
   let run: ClockRun;
   beforeAll(async () => {
     // No jump is about how soon Redis answers on a busy machine.
-    cluster = await FaultCluster.start({ streamMs: 15_000, apiEntry: 'test/support/patient-api.ts' });
+    cluster = await FaultCluster.start({ streamMs: 15_000, apiEntry: PATIENT_API });
     run = await ClockRun.open(cluster, SEED);
   });
   afterAll(async () => {

@@ -37,6 +37,12 @@ const API_SIDES: readonly Side[] = [0, 1, 1];
 const START_MS = 60_000;
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
+export interface FaultClusterOptions {
+  streamMs: number;
+  /** The file that an API process starts with; default: the product's own. */
+  apiEntry?: string;
+}
+
 /** Real stores, three API processes, two workers of every role, and a provider that does what it is told. */
 export class FaultCluster implements AsyncDisposable {
   readonly #stops: (() => unknown)[] = [];
@@ -55,8 +61,7 @@ export class FaultCluster implements AsyncDisposable {
   #operatorClock: MovingClock | null = null;
   readonly apis: ApiProcess[] = [];
 
-  /** @param options.apiEntry The file that an API process starts with; default: the product's own. */
-  static async start(options: { streamMs: number; apiEntry?: string }): Promise<FaultCluster> {
+  static async start(options: FaultClusterOptions): Promise<FaultCluster> {
     const cluster = new FaultCluster();
     try {
       await cluster.#start(options);
@@ -67,7 +72,7 @@ export class FaultCluster implements AsyncDisposable {
     }
   }
 
-  async #start({ streamMs, apiEntry: entry }: { streamMs: number; apiEntry?: string }): Promise<void> {
+  async #start({ streamMs, apiEntry: entry }: FaultClusterOptions): Promise<void> {
     const dir = await testDataDir();
     this.#stops.push(() => dir[Symbol.asyncDispose]());
     this.#folder = dir.path;

@@ -13,6 +13,7 @@ import { type ClusterStores, startClusterStores } from '../support/cluster-store
 import { testDataDir } from '../support/data-dir.ts';
 import { until } from '../support/gateway.ts';
 import { type NodeProcess, startNodeProcess } from '../support/node-process.ts';
+import { PATIENT_API } from '../support/patience.ts';
 import { startTestProvider, type TestProvider } from '../support/provider.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 import type { Endpoint } from './balancer.ts';
@@ -90,7 +91,7 @@ providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
       const port = await freePort();
       const output = join(folder, `${name}.log`);
       const process = await startNodeProcess({
-        command: ['--max-semi-space-size=32', 'test/support/patient-api.ts'],
+        command: ['--max-semi-space-size=32', PATIENT_API],
         internalPort: await freePort(),
         output,
         env: { FAREGATE_CONFIG: await configure(server), FAREGATE_DATA: folder, PORT: String(port) },

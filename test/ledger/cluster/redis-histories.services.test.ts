@@ -5,7 +5,7 @@ import { describeWith } from '../../support/with-services.ts';
 import { missing } from '../history/coverage.ts';
 import { runRedisHistories } from './redis-history.ts';
 
-/** Three runs of all tests at once need five times as long for the histories as one. */
+/** Three runs of all tests at once need more than three minutes for the histories. */
 const BUSY_MS = 900_000;
 
 describeWith(['redis'], 'the scripts of Redis', () => {
