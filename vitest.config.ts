@@ -5,6 +5,8 @@ import { defineConfig } from 'vitest/config';
  * ends a test that would wait for ever, and says nothing about speed.
  */
 const expect = { poll: { timeout: 30_000 } };
+/** The same of a test, many of which do a fixed amount of work, and of what is started before it. */
+const LONGEST_MS = 15 * 60_000;
 
 /**
  * `unit` needs no service and no server process; `suite` starts real processes and clients; `chart` the chart's tools;
@@ -24,7 +26,7 @@ export default defineConfig({
           exclude: ['test/**/*.suite.test.ts', 'test/**/*.services.test.ts'],
           // Modules are loaded once for all files of a worker: half the time. A test leaves nothing changed behind it.
           isolate: false,
-          testTimeout: 60_000,
+          testTimeout: LONGEST_MS,
         },
       },
       {
@@ -33,8 +35,8 @@ export default defineConfig({
           expect,
           include: ['test/**/*.services.test.ts'],
           globalSetup: 'test/services/global-setup.ts',
-          testTimeout: 180_000,
-          hookTimeout: 300_000,
+          testTimeout: LONGEST_MS,
+          hookTimeout: LONGEST_MS,
           fileParallelism: false,
         },
       },
@@ -63,8 +65,8 @@ export default defineConfig({
           // As in `unit`, whose files most of these are once more.
           isolate: false,
           setupFiles: 'test/support/skip-without-cluster.ts',
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: LONGEST_MS,
+          hookTimeout: LONGEST_MS,
           fileParallelism: false,
         },
       },
@@ -76,7 +78,7 @@ export default defineConfig({
           // The files of `ci/` are rendered once for all of them.
           isolate: false,
           fileParallelism: false,
-          testTimeout: 180_000,
+          testTimeout: LONGEST_MS,
         },
       },
       {
@@ -85,8 +87,8 @@ export default defineConfig({
           expect,
           include: ['test/**/*.suite.test.ts'],
           exclude: ['test/{chart,monitoring}/*.suite.test.ts'],
-          testTimeout: 180_000,
-          hookTimeout: 120_000,
+          testTimeout: LONGEST_MS,
+          hookTimeout: LONGEST_MS,
           fileParallelism: false,
         },
       },

@@ -101,7 +101,7 @@ test(`whatever a clock does, no call is refused once it is right, and no credit 
     await rm(dataDir, { recursive: true });
     dataDir = await mkdtemp(join(tmpdir(), 'faregate-clocks-'));
   }
-}, 120_000);
+});
 
 async function playHistory(ofSeed: number, hint: string): Promise<void> {
   const draw = createDraw(ofSeed);

@@ -325,6 +325,6 @@ if (fake !== null) {
       await again.running.stop();
       gateway = await startTestGateway({ clock, dataDir: gateway.dataDir, provider: gateway.provider });
       // The timers of four months take ten seconds of a quiet core.
-    }, 90_000);
+    });
   });
 }

@@ -118,7 +118,7 @@ test('a process whose clock is two hours ahead for a while serves every call, ac
   const found = await doctor();
   expect(found).toMatch(/ledger time\s+ok/);
   expect(found).not.toContain('clock jump');
-}, 300_000);
+});
 
 test('a process that believed the wrong clock says so until faregate clock repair, and then serves calls', async () => {
   if (!clock.moves) return;
@@ -143,7 +143,7 @@ test('a process that believed the wrong clock says so until faregate clock repai
   });
   expect(repaired).toMatchObject({ code: 0, err: '' });
   await expectServing(await start());
-}, 300_000);
+});
 
 test('faregate clock repair drops a wrong time that only the last process had, so that the next one does not go on from it', async () => {
   const running = await start();
@@ -154,4 +154,4 @@ test('faregate clock repair drops a wrong time that only the last process had, s
   const repaired = await runFaregate(['clock', 'repair', '--yes'], { dataDir, env: files() });
   expect(repaired).toMatchObject({ code: 0, err: '' });
   await expect(readFile(file, 'utf8')).rejects.toThrow('ENOENT');
-}, 300_000);
+});

@@ -22,7 +22,7 @@ describe.skipIf(reason !== null)('the files of the image', () => {
   beforeAll(() => {
     tree = buildTree({ root, out: join(root, '.cache/image') });
     app = join(tree.path, 'app');
-  }, 300_000);
+  });
 
   const json = (path: string) => JSON.parse(readFileSync(join(app, path), 'utf8'));
 

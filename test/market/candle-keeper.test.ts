@@ -51,7 +51,7 @@ test('whatever order, repeats, kills, zombies, lost offsets and rebuilds: the ca
   }
   expect(kills).toBeGreaterThan(100);
   expect(rebuilds).toBeGreaterThan(100);
-}, 60_000);
+});
 
 test('what is no trade is left to the mover of credit, and no trade waits for it', async () => {
   const { startKeeper, store } = candleWorld();

@@ -216,5 +216,5 @@ describeWith(['redis', 'kafka', 'cassandra'], 'trades on the log of an exchange'
     for (const each of workers.market)
       await until(async () => (await each.metric('faregate_credit_in_transit_usd')) === 0, GRACE_MS);
     await stopListening();
-  }, 400_000);
+  });
 });

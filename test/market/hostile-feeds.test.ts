@@ -91,4 +91,4 @@ test(`whatever is fed, each record is answered, and books, candles and credit st
   expect([...outcomes]).toEqual(expect.arrayContaining(['dead_letter', 'done']));
   // Nothing is away here: what is to come again would do so for ever.
   expect(outcomes).not.toContain('try_again');
-}, 120_000);
+});

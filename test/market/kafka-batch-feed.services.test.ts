@@ -93,7 +93,7 @@ describeWith(['kafka'], 'a feed on Kafka that is read in batches', () => {
     await second.feed.stop();
     await until(() => first.seen.length > written, LATE_MS);
     await until(() => new Set(first.seen).size === written, LATE_MS);
-  }, 600_000);
+  });
 
   test('a partition whose records wait holds up no other, and goes on where it waited', async () => {
     let stuck = true;
@@ -107,7 +107,7 @@ describeWith(['kafka'], 'a feed on Kafka that is read in batches', () => {
     stuck = false;
     await until(() => seen.length === written, LATE_MS);
     expect(allDifferent(seen)).toBe(true);
-  }, 600_000);
+  });
 
   test('a broker that is killed and comes back has every record read, those of before it and those of after', async () => {
     const reader = await start('killed');
@@ -117,5 +117,5 @@ describeWith(['kafka'], 'a feed on Kafka that is read in batches', () => {
     await untilLed(kafka);
     await send(1);
     await until(() => new Set(reader.seen).size === written, LATE_MS);
-  }, 600_000);
+  });
 });

@@ -142,7 +142,7 @@ describeWith(['kafka'], 'markets on Kafka', () => {
       LATE_MS,
     );
     await until(async () => (await credit(buyer)) === 2_000_000_000n, LATE_MS);
-  }, 600_000);
+  });
 
   test('a gap stops the book and asks for a snapshot, and repeats change nothing', async () => {
     const { market, startWorker, seq } = newWorld();
@@ -159,7 +159,7 @@ describeWith(['kafka'], 'markets on Kafka', () => {
     const again = [snapshot(market, 6), bookChange(market, 7), bookChange(market, 7), bookChange(market, 6)];
     await send(BOOK_TOPIC, messagesOf([...again, bookChange(market, 8)]));
     await until(async () => (await seq(market)) === 8, LATE_MS);
-  }, 600_000);
+  });
 
   test('what nobody can make sense of is kept apart with the reason and its place, and the feed goes on', async () => {
     const { name, market, startWorker, trade, trades, grant } = newWorld();
@@ -193,7 +193,7 @@ describeWith(['kafka'], 'markets on Kafka', () => {
       value: '{"canary-5e1f',
       headers: { topic: TRADES_TOPIC, partition: expect.stringMatching(/^\d$/), offset: expect.any(String) },
     });
-  }, 600_000);
+  });
 
   test('a record of 10 MB is kept apart with its beginning, and a whole book of 1 MB and more is taken', async () => {
     const { name, market, startWorker, seq } = newWorld();
@@ -218,7 +218,7 @@ describeWith(['kafka'], 'markets on Kafka', () => {
       reason: 'the record is too large',
       'cut-from-bytes': String(flood.value.length),
     });
-  }, 600_000);
+  });
 
   test('a trade whose seller lacks the credit is told to the exchange, and moves nothing', async () => {
     const { market, startWorker, grant, credit, trade, trades, seller, buyer } = newWorld();
@@ -233,7 +233,7 @@ describeWith(['kafka'], 'markets on Kafka', () => {
     await until(async () => (await trades(market)) === 2, LATE_MS);
     await until(async () => (await credit(seller)) === 0n, LATE_MS);
     await until(async () => (await credit(buyer)) === 1_000_000_000n, LATE_MS);
-  }, 600_000);
+  });
 
   test('workers that come and go, and read the same twice, lose no trade and count none twice', async () => {
     const { startWorker, marketOfNumber, grant, credit, trade, trades, name, seller, buyer } = newWorld();
@@ -267,5 +267,5 @@ describeWith(['kafka'], 'markets on Kafka', () => {
     expect(await Promise.all(markets.map(trades))).toEqual(markets.map(() => ROUNDS * EACH));
     expect([await credit(seller), await credit(buyer)]).toEqual([0n, all]);
     expect(late.pipeline.mover.inTransitNanoUsd).toBe(0n);
-  }, 600_000);
+  });
 });

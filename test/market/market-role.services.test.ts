@@ -164,7 +164,7 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
     // No row of the table is missing, nor one too many.
     expect(await describeMetrics(heir.internalUrl)).toEqual(describeTable('market'));
     expect(await heir.stop()).toBe(0);
-  }, 600_000);
+  });
 
   test('ask for the book of a market that is open and quiet, one of them for both', async () => {
     const [market, workers] = [`quiet-${marketOf(systemClock.now(), 8)}`, await startTwo()];
@@ -186,5 +186,5 @@ describeWith(['redis', 'kafka', 'cassandra'], 'the workers of markets', () => {
     const live = createRedisLiveMarkets(redis);
     await until(async () => (await live.readBook(market)) !== null, LATE_MS);
     for (const worker of workers) expect(await worker.stop()).toBe(0);
-  }, 600_000);
+  });
 });

@@ -86,7 +86,7 @@ describe.each(sdkLanguages)('the generated client of %s', (language) => {
 
   beforeAll(async () => {
     if (reason === null) tour = await prepareTour(language, join(folder, language));
-  }, 600_000);
+  });
 
   /** Every operation, or those that are named, of an agent of its own, against something that stands between. */
   async function tourBehind(behaviour: Behaviour, ...operations: string[]) {

@@ -66,4 +66,4 @@ it('no hostile body is read more often than today, in one turn or in all turns o
   });
   expect(slack).toEqual([]);
   expect(works.map(({ body }) => body)).toEqual([...workBounds.keys()]);
-}, 300_000);
+});
