@@ -220,7 +220,7 @@ describe('too many calls', () => {
     expect((await refusal(large, agent)).error.code).toBe('insufficient_balance');
     // Far fewer than an agent may send at once. A tenth of a second earns a start again, so the large ones owe for longer than a slow
     // machine takes; each is counted before it is answered.
-    const several = await Promise.all([large, large, large, large].map((body) => refusal(body, agent)));
+    const several = await Promise.all(Array.from({ length: 4 }, () => refusal(large, agent)));
     const small = await refusal(hello(), agent);
     expect([...several, small].map(({ error }) => error.code)).toContain('rate_limited');
     await nothingHappened(agent);

@@ -324,7 +324,6 @@ if (fake !== null) {
       expect((await asked(`/videos/${made.id}`)).status).toBe(404);
       await again.running.stop();
       gateway = await startTestGateway({ clock, dataDir: gateway.dataDir, provider: gateway.provider });
-      // The timers of four months take ten seconds of a quiet core.
     });
   });
 }

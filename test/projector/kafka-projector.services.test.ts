@@ -278,7 +278,7 @@ describeWith(['kafka', 'cassandra'], 'projectors that share the shards of a log'
     await until(() => {
       lagMs = projector.stats().lagMs;
       return lagMs > 1_000;
-    });
+    }, 30_000);
     node.service = await node.service.restart();
     const answers = () => readCassandraHistory(node.client).then(Boolean, () => false);
     await until(answers, 30_000);

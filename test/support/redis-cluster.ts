@@ -34,7 +34,7 @@ export async function startRedisCluster(): Promise<{ client: Cluster; urls: stri
     return infos.every(
       (info) => info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${NODES}`),
     );
-  });
+  }, 30_000);
   const urls = nodes.map(({ address }) => `redis://${address}`);
   const client = await openRedis({ urls, cluster: true, timeoutMs: PATIENT_MS });
   if (!(client instanceof Cluster)) throw new Error('several urls are a cluster');

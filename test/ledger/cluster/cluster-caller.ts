@@ -26,7 +26,7 @@ export class ClusterCaller {
       if (!isAnswer<C>(result) || (await durable) !== 'durable') return false;
       answers.push(result);
       return true;
-    });
+    }, 60_000);
     const [answer] = answers;
     if (answer === undefined) throw new Error(`${command.type} was never answered`);
     return answer;
