@@ -34,7 +34,7 @@ test.each(feeds)('%s as the exchange writes it is understood', (_, { schema, goo
 test('prices and sizes are read as whole billionths', () => {
   const exact = trade(MARKET, 1, { price: '0.123456789', size: '1234567.000000001' });
   expect(parseFeedRecord(marketTrade, toBytes(exact))).toMatchObject({
-    record: { price: 123_456_789n, size: 1_234_567_000_000_001n, at: Date.UTC(2026, 10, 17, 0, 1) },
+    record: { price: 123_456_789n, size: 1_234_567_000_000_001n, at: Date.UTC(2026, 10, 17) },
   });
 });
 

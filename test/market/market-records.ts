@@ -1,4 +1,4 @@
-import { DAY_MS, isoTime, MINUTE_MS } from '#core/clock.ts';
+import { DAY_MS, isoTime } from '#core/clock.ts';
 import { LOT_DAYS_MAX } from '#core/limits.ts';
 
 /** As the exchange writes them, in the shape of the wire. */
@@ -49,9 +49,9 @@ export const bookChange = (market: string, seq: number, more: object = {}) => ({
   ...more,
 });
 
-/** A time at which its credit was there, whatever the day of the test is. */
+/** The first time at which its credit can be there: it has passed, whatever the day and the minute of the test. */
 const opening = (market: string): string =>
-  isoTime(Date.parse(`${market.slice(-10)}T00:00:00.000Z`) - LOT_DAYS_MAX * DAY_MS + MINUTE_MS);
+  isoTime(Date.parse(`${market.slice(-10)}T00:00:00.000Z`) - LOT_DAYS_MAX * DAY_MS);
 
 /** Whose credit ends so many days after the day of this time. */
 export const marketOf = (nowMs: number, days: number): string =>
