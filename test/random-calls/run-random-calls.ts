@@ -119,8 +119,9 @@ async function compare(
     const record = await gateway.running.deps.store.history.find(each.callId);
     if (record === 'unavailable') throw new Error(`call ${describeCall(each)} cannot be looked up`);
     if (record === null) {
-      // Of five failures in a row an endpoint rests: calls are refused before anything is held, and are no calls.
-      expect(each.code, describeCall(each)).toBe('provider_unavailable');
+      // After five failures in a row an endpoint rests, and on a busy machine a hold may come too late: such calls are refused before
+      // anything is held, and are no calls.
+      expect(REFUSED_UNHELD, describeCall(each)).toContain(each.code);
       add('refused');
       continue;
     }
@@ -144,6 +145,8 @@ async function compare(
   await expectWholeBill(gateway, charged + BigInt(Math.round(borneUsd * 1e9)), recordedBefore);
   return figures;
 }
+
+const REFUSED_UNHELD = ['provider_unavailable', 'service_unavailable'];
 
 /** What the client saw is what left the balance; a call that failed before its answer began is free. */
 function expectAsTold(each: Told, record: CallRecord, add: (name: string) => void): void {
