@@ -10,6 +10,7 @@ import { createCatalog, type LiveCatalog } from '#core/catalog/create-catalog.ts
 import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
 import { sweepFiles } from '#core/files/sweep-files.ts';
 import { createIdSource } from '#core/ids.ts';
+import type { Ledger } from '#core/ledger/ledger.ts';
 import type { Log } from '#core/log.ts';
 import { createProbe } from '#core/provider-health/probe-provider.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
@@ -26,6 +27,7 @@ import { createFetchImage, systemConnect } from './inference/linked-images/fetch
 import { systemResolve } from './inference/linked-images/public-link.ts';
 import { createEndpointHealth } from './inference/routing/endpoint-health.ts';
 import { UpstreamPools } from './inference/upstream/upstream-pools.ts';
+import { keepInlineImage } from './media/keep-inline-image.ts';
 import { observeProcess } from './metrics/process.ts';
 import { waitForClockMs } from './start/describe-times.ts';
 import { createLocalWorkers, type LocalWorkers } from './start/local-workers.ts';
@@ -96,7 +98,10 @@ export async function buildDeps(options: DepsOptions): Promise<Deps> {
   const nonce = randomBytes(8).toString('hex');
   const sharing = store.share?.(capacity, nonce);
   const gateway = createGateway(
-    { clock, log, metrics, catalog, costs, capacity, health, openCalls, files, nonce },
+    {
+      ...{ clock, log, metrics, catalog, costs, capacity, health, openCalls, files, nonce },
+      keepImage: keepImages({ files, clock, ledger: store.ledger }, config),
+    },
     { store, config, workers },
   );
   const sweep = files === null ? null : sweepFiles({ files, clock, log });
@@ -138,8 +143,30 @@ const followConfig = ({ config, clock, log }: DepsOptions, catalog: LiveCatalog)
 
 type SharedParts = Pick<
   Gateway,
-  'clock' | 'log' | 'metrics' | 'catalog' | 'costs' | 'capacity' | 'health' | 'openCalls' | 'files' | 'nonce'
+  | 'clock'
+  | 'log'
+  | 'metrics'
+  | 'catalog'
+  | 'costs'
+  | 'capacity'
+  | 'health'
+  | 'openCalls'
+  | 'files'
+  | 'keepImage'
+  | 'nonce'
 >;
+
+/** Where images in requests are kept, if the operator wants them kept. */
+function keepImages(
+  { files, ...parts }: { files: Files | null; clock: TrustedClock; ledger: Ledger },
+  config: LiveConfig,
+): Gateway['keepImage'] {
+  const limits = () => config.current().limits;
+  return (agentId) =>
+    files === null || config.current().media.inline === 'refuse'
+      ? null
+      : (image) => keepInlineImage({ ...parts, files, limits }, agentId, image);
+}
 
 function createGateway(
   parts: SharedParts,

@@ -102,6 +102,7 @@ const server = serverKeys.refine(
 const takenHeaders: ReadonlySet<string> = new Set([
   'x-generation-id',
   'x-hold-usd',
+  'x-ignored-fields',
   'x-accel-buffering',
   'x-content-type-options',
   'x-should-retry',
@@ -164,6 +165,15 @@ const limits = z.strictObject({
   callMs: callTimeMs.default(defaultLimits.callMs).describe('Longest other call, in milliseconds.'),
 });
 
+const media = z.strictObject({
+  inline: z
+    .enum(['refuse', 'store'])
+    .default('refuse')
+    .describe(
+      "Images whose bytes stand in a request: refused, or kept as uploads of the agent, within its limits, and sent on as links. Documents are refused.",
+    ),
+});
+
 const capacity = z.strictObject({
   perCallUsd: dollars.default('50').describe('Most that one call may hold, in dollars.'),
   poolUsd: dollars.default('1000').describe('Most that all running calls together may hold, in dollars.'),
@@ -187,6 +197,7 @@ export const configFile = z.strictObject({
     .enum(['on', 'off'])
     .default('on')
     .describe('Market data and moves of credit between agents; off = no such paths. Changes need a restart.'),
+  media: media.prefault({}).describe('Images and files in the requests of callers.'),
   limits: limits.prefault({}).describe('Limits of every agent.'),
   capacity: capacity
     .prefault({})

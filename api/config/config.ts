@@ -30,6 +30,7 @@ export interface Config extends CatalogSettings {
   adminToken: Secret | null;
   files: FilesConfig;
   market: 'on' | 'off';
+  media: ConfigFile['media'];
   limits: Limits;
   capacity: ReturnType<typeof toCapacity>;
   demo: DemoMode;
@@ -85,6 +86,7 @@ export async function loadConfig(
     adminToken: read.adminToken,
     files: read.files,
     market: content.market,
+    media: content.media,
     limits: content.limits,
     capacity: toCapacity(content.capacity),
     demo: isCluster ? 'off' : (demoSwitch ?? (file === null && isOnLoopback(server) ? 'first-start' : 'off')),

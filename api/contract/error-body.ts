@@ -54,7 +54,7 @@ export function errorHeaders(error: ApiError | MarketError): Record<string, stri
       headers['x-ratelimit-reset-requests'] = waitMs < SECOND_MS ? `${waitMs}ms` : `${waitMs / SECOND_MS}s`;
     }
   }
-  if (error.shouldRetry === false) headers['x-should-retry'] = 'false';
+  if (error.shouldRetry === false || rows[error.code].retry === 'fix_first') headers['x-should-retry'] = 'false';
   return headers;
 }
 

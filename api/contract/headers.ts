@@ -22,6 +22,10 @@ export const headerDocs = {
     '0.0123',
     'What the call held from the balance while it ran, in US dollars. An error has it if the call failed after its hold was on disk.',
   ),
+  'x-ignored-fields': text(
+    'top_k, messages[0].name',
+    'Fields of the request that the provider has no equivalent for and was not sent: percent-encoded names, at most 1 KiB.',
+  ),
   location: text('https://gw.example.com/v1/videos/vid_a1B2c3D4e5F6g7H8i9J0', 'The address to go on with.'),
   etag: text(
     '"utUljcwSDUeqYTaYKk4Lof"',
@@ -41,7 +45,7 @@ export const headerDocs = {
   'x-ratelimit-reset-requests': text('120ms', 'With `rate_limited`: when the next may start, from now.'),
   'x-should-retry': text(
     'false',
-    '`false` with `daily_share_used`, and with any other wait of more than a minute: clients should not sleep through it.',
+    '`false` where the same request will be refused again, and with a wait of more than a minute, through which clients should not sleep.',
   ),
   'www-authenticate': text('Bearer realm="faregate"', 'How to authenticate.'),
 };

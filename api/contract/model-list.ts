@@ -23,11 +23,11 @@ const ModelPricing = z
     image: z.string().optional().meta({ description: 'US dollars per image in the prompt.' }),
     web_search: z.string().optional().meta({ description: 'US dollars per web search.' }),
     overrides: z
-      .array(z.object({ min_prompt_tokens: z.int().nonnegative().nullable(), ...tokenPrices }))
+      .array(z.object({ min_prompt_tokens: z.int().nonnegative(), ...tokenPrices }))
       .optional()
       .meta({
         description:
-          'Other prices of the whole call: for prompts of more tokens than `min_prompt_tokens`, or, where it is null, ' +
+          'Other prices of the whole call: for prompts of more tokens than `min_prompt_tokens`, or, where it is 0, ' +
           'under conditions that are known after the call alone. The reserve takes the dearest.',
       }),
   })
@@ -35,6 +35,31 @@ const ModelPricing = z
     id: 'ModelPricing',
     description: 'What calls are charged by, at the dearest provider of the model.',
   });
+
+/** Members that official clients of routers require, though they say the same as others, or nothing here. */
+const routerMembers = {
+  canonical_slug: z.string().meta({ description: 'The same as `id`.' }),
+  architecture: z
+    .object({
+      modality: z.string().meta({ examples: ['text+image->text'] }),
+      input_modalities: z.array(z.string()),
+      output_modalities: z.array(z.string()),
+      tokenizer: z.string(),
+      instruct_type: z.null(),
+    })
+    .meta({ id: 'ModelArchitecture' }),
+  top_provider: z
+    .object({
+      context_length: z.int().positive(),
+      max_completion_tokens: z.int().positive().nullable(),
+      is_moderated: z.boolean(),
+    })
+    .meta({ id: 'ModelTopProvider' }),
+  per_request_limits: z.null(),
+  default_parameters: z.null(),
+  supported_voices: z.null(),
+  links: z.object({ details: z.string() }).meta({ id: 'ModelLinks' }),
+};
 
 export const ModelEntry = z
   .object({
@@ -54,20 +79,23 @@ export const ModelEntry = z
       .meta({ description: 'Longest answer; null: as long as the context allows.' }),
     input_modalities: z.array(z.string()),
     output_modalities: z.array(z.string()),
-    description: z.string().nullable(),
+    description: z.string().meta({ description: 'Empty where it is not known.' }),
     supported_parameters: z
       .array(z.string())
       .meta({ description: 'Optional fields that it heeds, where that is known; else empty.' }),
     reasoning: z
-      .record(z.string(), z.unknown())
-      .nullable()
-      .meta({ description: 'Efforts and defaults of a model that thinks, where they are known.' }),
+      .looseObject({ mandatory: z.boolean() })
+      .meta({
+        description:
+          'Whether the model always reasons, with the efforts and defaults of one that can, where they are known.',
+      }),
     expires_on: z
       .string()
       .nullable()
       .meta({ description: 'Its last day, `YYYY-MM-DD`, where its end is announced.' }),
     endpoints: z.array(z.string()).meta({ description: 'The formats that it is called by.' }),
     pricing: ModelPricing,
+    ...routerMembers,
   })
   .meta({ id: 'Model' });
 
@@ -80,6 +108,8 @@ export const ModelList = z
     has_more: z.boolean().meta({ description: 'Always false.' }),
     first_id: z.string().nullable(),
     last_id: z.string().nullable(),
+    total_count: z.int().nonnegative(),
+    links: z.object({ next: z.string().nullable() }).meta({ id: 'ModelListLinks' }),
   })
   .meta({ id: 'ModelList' });
 export type ModelList = z.infer<typeof ModelList>;
@@ -92,6 +122,8 @@ export function shapeModelList(models: readonly Model[]): ModelList {
     has_more: false,
     first_id: data.at(0)?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
+    total_count: data.length,
+    links: { next: null },
   };
 }
 
@@ -110,12 +142,35 @@ function shapeModel(model: Model): z.infer<typeof ModelEntry> {
     max_output_tokens: maxOutputTokens,
     input_modalities: [...model.inputModalities],
     output_modalities: ['text'],
-    description: about?.description ?? null,
+    description: about?.description ?? '',
     supported_parameters: [...(about?.supportedParameters ?? [])],
-    reasoning: about?.reasoning ?? null,
+    reasoning: { mandatory: false, ...about?.reasoning },
     expires_on: about?.expiresOn ?? null,
     endpoints: Object.values(FORMAT_PATHS),
     pricing: shapePrices(model.endpoints.map(({ prices }) => prices)),
+    ...shapeRouterMembers(model),
+  };
+}
+
+function shapeRouterMembers({ id, contextLength, maxOutputTokens, inputModalities }: Model) {
+  return {
+    canonical_slug: id,
+    architecture: {
+      modality: `${inputModalities.join('+')}->text`,
+      input_modalities: [...inputModalities],
+      output_modalities: ['text'],
+      tokenizer: 'Other',
+      instruct_type: null,
+    },
+    top_provider: {
+      context_length: contextLength,
+      max_completion_tokens: maxOutputTokens,
+      is_moderated: false,
+    },
+    per_request_limits: null,
+    default_parameters: null,
+    supported_voices: null,
+    links: { details: '/v1/models' },
   };
 }
 
@@ -141,7 +196,7 @@ function shapePrices(all: readonly Prices[]): z.infer<typeof ModelPricing> {
 }
 
 const shapeOverride = (override: PriceOverride) => ({
-  min_prompt_tokens: override.minPromptTokens,
+  min_prompt_tokens: override.minPromptTokens ?? 0,
   ...texts({
     prompt: override.prompt,
     completion: override.completion,

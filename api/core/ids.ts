@@ -76,6 +76,17 @@ export function randomBase62(length: number): string {
   return text;
 }
 
+/** The first letters of bytes that are even, such as a digest, as a number to the base of 62. */
+export function base62Of(bytes: Uint8Array, length: number): string {
+  let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+  let text = '';
+  for (let i = 0; i < length; i++) {
+    text += BASE62[Number(rest % 62n)];
+    rest /= 62n;
+  }
+  return text;
+}
+
 export function toBase62(value: number, length: number): string {
   let text = '';
   let rest = value;

@@ -5,6 +5,7 @@ export const guides = [
   'errors',
   'streaming',
   'tools',
+  'fields',
   'media',
   'markets',
   'mcp',

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MEGABYTE } from '#core/limits.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
+import { decodeBody, ENCODINGS, isCompressed, isKnownEncoding } from './decode-body.ts';
 
 /**
  * The whole body as sent, or why not; `aborted`: the sender left, nobody is there to answer. How long it may
@@ -12,16 +13,22 @@ export async function readBody(
   bytesMax: number,
 ): Promise<Buffer | ApiError | 'aborted'> {
   const encoding = req.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
+  if (isCompressed(encoding) && !isKnownEncoding(encoding)) {
     return apiError('invalid_request', {
-      message: 'Compressed bodies are not read; send the body without Content-Encoding.',
+      message: `A body that is compressed in this way is not read; send it as ${ENCODINGS}, or without Content-Encoding.`,
     });
   }
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > bytesMax) return tooLarge(bytesMax);
   // Only now: a sender that waits for it never uploads what would be refused anyway.
   if (req.headers.expect !== undefined) res.writeContinue();
-  return collect(req, bytesMax);
+  const body = await collect(req, bytesMax);
+  if (!isCompressed(encoding) || !Buffer.isBuffer(body)) return body;
+  const decoded = await decodeBody(body, encoding, bytesMax);
+  if (Buffer.isBuffer(decoded)) return decoded;
+  return decoded === 'too_large'
+    ? tooLarge(bytesMax)
+    : apiError('invalid_request', { message: `The body is not what its Content-Encoding says: ${ENCODINGS}.` });
 }
 
 function collect(req: Uploading, bytesMax: number): Promise<Buffer | ApiError | 'aborted'> {

@@ -1,7 +1,7 @@
 import { FORMAT_PATHS } from '#core/catalog/catalog.ts';
 import type { CallFacts } from '#core/events/ledger-event.ts';
 import type { Caller } from '../contract/caller.ts';
-import { type ApiError, apiError } from '../contract/errors.ts';
+import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
 import { allowedBetas } from '../providers/messages-betas.ts';
 import { type Admitted, admitCall, admitInSteps, type Routes } from './admit/admit.ts';
@@ -9,10 +9,12 @@ import type { CallPlan } from './admit/call-plan.ts';
 import { runInTurns } from './admit/steps.ts';
 import type { CallFormat } from './formats/call-format.ts';
 import type { Gateway } from './hold/gateway.ts';
+import { ignoredHeader } from './hold/ignored-fields.ts';
 import { runHeldCall } from './hold/run-held-call.ts';
 import { adviseText } from './hold/start-advice.ts';
 import { refuse, refuseStart, type Start, type StartContext, startCall } from './hold/start-call.ts';
 import { linkOwner, refuseMissing } from './linked-images/linked-media.ts';
+import { storeInlineImages } from './admit/store-inline-images.ts';
 import { savePrice } from './price/call-cost.ts';
 import { estimateHold } from './price/estimate.ts';
 import { RunningCall } from './upstream/running-call.ts';
@@ -28,15 +30,22 @@ export async function runCall(
   format: CallFormat,
   request: Omit<HotCallContext<unknown, Caller>, 'deps'>,
 ): Promise<ApiError | null> {
-  const { caller, body } = request;
+  const { caller } = request;
+  const keep = gateway.keepImage(caller.agentId);
+  const body =
+    keep === null
+      ? request.body
+      : await storeInlineImages(keep, format.name, request.body, gateway.limits().linksPerCall);
+  if (isApiError(body)) return await refuseStart(gateway, { ...request, admit: async () => body }, body);
+  const betas = allowedBetas(request.req.headers);
   const context: StartContext = {
     ...request,
     async admit(agentStatus) {
-      const again = await admit(gateway, format, body, { ...caller, agentStatus });
+      const again = await admit(gateway, format, body, { ...caller, agentStatus, betas });
       return again.ok ? null : again.error;
     },
   };
-  const admitted = await admit(gateway, format, body, caller);
+  const admitted = await admit(gateway, format, body, { ...caller, betas });
   if (!admitted.ok) return await refuseStart(gateway, context, admitted.error);
   const { plan } = admitted;
   // Nothing of it is waited for where no image of the agent's is named.
@@ -52,11 +61,16 @@ export async function runCall(
     price: savePrice(plan, candidate),
     advice: adviseText(plan),
   };
-  const betas = allowedBetas(request.req.headers);
-  return await startCall(gateway, context, start, (held) => {
-    const call = new RunningCall({ ...held, plan, candidate, betas });
+  let isHeld = false;
+  const refused = await startCall(gateway, context, start, (held) => {
+    isHeld = true;
+    const call = new RunningCall({ ...held, plan, candidate });
     return runHeldCall(call, new TextKind(call));
   });
+  // A call that was held has named its own: another provider may have been asked last.
+  if (refused !== null && !isHeld)
+    request.res.setHeaders(new Map(Object.entries(ignoredHeader(candidate.leftOut))));
+  return refused;
 }
 
 /** A large body is admitted in turns of the event loop of its own, the hold and the request in another one. */
@@ -64,9 +78,9 @@ async function admit(
   gateway: Gateway,
   format: CallFormat,
   body: Buffer,
-  { agentId, agentStatus }: Pick<Caller, 'agentId' | 'agentStatus'>,
+  { agentId, agentStatus, betas }: Pick<Caller, 'agentId' | 'agentStatus'> & Required<Pick<Routes, 'betas'>>,
 ): Promise<Admitted> {
-  const routes = routesOf(gateway, agentId);
+  const routes = { ...routesOf(gateway, agentId), betas };
   return body.length < LARGE_BODY_BYTES
     ? admitCall(format, body, agentStatus, routes)
     : await runInTurns(admitInSteps(format, body, agentStatus, routes));
@@ -74,7 +88,10 @@ async function admit(
 
 const LARGE_BODY_BYTES = 256 * 1024;
 
-const routesOf = ({ catalog, health, files, limits }: Gateway, agentId: number): Routes => ({
+const routesOf = (
+  { catalog, health, files, limits }: Gateway,
+  agentId: number,
+): Omit<Routes, 'betas'> => ({
   catalog,
   health,
   links: { ownerOf: linkOwner(files, agentId), linksMax: limits().linksPerCall },

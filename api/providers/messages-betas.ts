@@ -1,24 +1,48 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/**
- * Betas of the messages format that a caller may switch on, as one header; `null`: none. Others are left out: some change
- * prices, some reach what is kept for the account that all agents share, some bring tools that nobody has bounded.
+/*
+ * Betas of the messages format, each with the fields that a server takes with it alone. A beta and its fields are sent together or
+ * stay away together: a server that is sent the field without the beta refuses the whole call.
  */
+
+interface Beta {
+  name: string;
+  /** Whether a caller may switch it on. Some change prices, some reach what is kept for the account that all agents share. */
+  isAllowed: boolean;
+  /** Paths of members that come with it; `cache_control.scope` stands for that of any part. */
+  fields: readonly string[];
+}
+
+const betas: readonly Beta[] = [
+  { name: 'interleaved-thinking-2025-05-14', isAllowed: true, fields: [] },
+  { name: 'structured-outputs-2025-11-13', isAllowed: true, fields: [] },
+  // Of its edits, policy lets those pass that only clear.
+  { name: 'context-management-2025-06-27', isAllowed: true, fields: ['context_management'] },
+  { name: 'effort-2025-11-24', isAllowed: true, fields: [] },
+  { name: 'task-budgets-2026-03-13', isAllowed: true, fields: ['output_config.task_budget'] },
+  { name: 'advanced-tool-use-2025-11-20', isAllowed: true, fields: [] },
+  { name: 'fine-grained-tool-streaming-2025-05-14', isAllowed: true, fields: [] },
+  { name: 'extended-cache-ttl-2025-04-11', isAllowed: true, fields: [] },
+  // What is cached for the whole account would tell one agent what another has asked.
+  { name: 'prompt-caching-scope-2026-01-05', isAllowed: false, fields: ['cache_control.scope'] },
+];
+
+/** The betas that a caller asks for and may switch on, as one header; `null`: none. */
 export function allowedBetas(headers: IncomingHttpHeaders): string | null {
   const given = [headers['anthropic-beta'], headers['x-anthropic-beta']].filter((each) => each !== undefined);
   if (given.length === 0) return null;
   const asked = given.join(',').split(',');
-  const allowed = ALLOWED.filter((beta) => asked.some((each) => each.trim() === beta));
-  return allowed.length === 0 ? null : allowed.join(',');
+  const allowed = betas.filter(
+    ({ name, isAllowed }) => isAllowed && asked.some((each) => each.trim() === name),
+  );
+  return allowed.length === 0 ? null : allowed.map(({ name }) => name).join(',');
 }
 
 /** Tells a server of the messages format which betas are switched on. */
-export const betaHeaders = (betas: string): Readonly<Record<string, string>> => ({ 'anthropic-beta': betas });
+export const betaHeaders = (sent: string): Readonly<Record<string, string>> => ({ 'anthropic-beta': sent });
 
-/** Fields that come with them pass by rules of their own: of `context_management`, edits that only clear. */
-const ALLOWED = [
-  'interleaved-thinking-2025-05-14',
-  'structured-outputs-2025-11-13',
-  'context-management-2025-06-27',
-  'effort-2025-11-24',
-];
+/** The fields that a server does not take, because their betas are not among those that it is sent. */
+export function fieldsWithoutBeta(sent: string | null): readonly string[] {
+  const on = new Set(sent?.split(',') ?? []);
+  return betas.flatMap(({ name, fields }) => (on.has(name) ? [] : fields));
+}

@@ -30,7 +30,7 @@ const formatRoute = <Request extends z.ZodObject, Answer extends z.ZodObject>(
       reserves: true,
       tag: 'Inference',
       errors: errorsOfCall('text'),
-      headers: ['x-service-call-id', 'x-request-id', 'x-generation-id', 'x-hold-usd'],
+      headers: ['x-service-call-id', 'x-request-id', 'x-generation-id', 'x-hold-usd', 'x-ignored-fields'],
       ...facts,
       description: `${facts.description} Body at most ${defaultLimits.requestBodyBytes / MEGABYTE} MB.`,
     },
@@ -86,7 +86,14 @@ export const messagesRouter = t.router({
         'Runs a text model by the messages format. The worst-case cost is held from the balance when the call ' +
         'starts, and the real cost (`usage.cost`) is charged when it ends. With `stream: true` the answer comes ' +
         'as server-sent events, ended by `message_stop`.',
-      headers: ['x-service-call-id', 'x-request-id', 'request-id', 'x-generation-id', 'x-hold-usd'],
+      headers: [
+        'x-service-call-id',
+        'x-request-id',
+        'request-id',
+        'x-generation-id',
+        'x-hold-usd',
+        'x-ignored-fields',
+      ],
       event: MessagesEvent,
       examples: messagesExamples,
     },

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { jsonAnswer, notFound, recordAnswer, scripted, textAnswer } from './answers.ts';
 import { type BillBook, generationPage } from './bill-book.ts';
+import type { Dialect } from './chat-render.ts';
 import { type ChatPlan, type ChatSetting, planChat, simFormats } from './chat.ts';
 import { answerControl } from './control.ts';
 import { refusal } from './error-body.ts';
@@ -16,6 +17,7 @@ import {
   videoModelsPage,
 } from './model-pages.ts';
 import { findSimModel } from './models.ts';
+import { quirkedChat } from './quirks.ts';
 import { type BodyReading, readBody } from './read-body.ts';
 import type { RequestLog, SeenRequest } from './request-log.ts';
 import { plainRule, type Rule } from './script-rule.ts';
@@ -33,6 +35,12 @@ export interface Running extends Omit<ChatSetting, 'nextOrdinal'> {
 }
 
 const API = '/api/v1';
+/** The address of a server with ways of its own. */
+const QUIRKED = /^\/quirks\/([\w.]{1,20})\/v1/;
+
+const formatOf = (path: string, quirk: string | undefined): SimFormat | undefined =>
+  quirk === undefined ? simFormats.get(path) : path === '/chat/completions' ? quirkedChat(quirk) : undefined;
+
 const NOTHING = Buffer.alloc(0);
 
 /** Takes one request from its first byte to its last, its record and its bill. */
@@ -52,7 +60,8 @@ export class CallRunner {
   begin(req: IncomingMessage, res: ServerResponse): void {
     const { requests, script } = this.#running;
     const path = req.url ?? '/';
-    if (!path.startsWith(API)) {
+    const quirk = QUIRKED.exec(path);
+    if (quirk === null && !path.startsWith(API)) {
       answerControl(req, res, this.#running);
       return;
     }
@@ -67,11 +76,13 @@ export class CallRunner {
     };
     requests.add(seen);
     const query = path.indexOf('?');
-    const route = routeOf(path.slice(API.length, query === -1 ? undefined : query));
+    const begin = quirk?.[0].length ?? API.length;
+    const route = routeOf(path.slice(begin, query === -1 ? undefined : query));
     const unread = script.takeUnread(route.path);
-    const format = req.method === 'POST' ? simFormats.get(route.path) : undefined;
+    const format = req.method === 'POST' ? formatOf(route.path, quirk?.[1]) : undefined;
+    const dialect = quirk === null ? this.#setting.dialect : 'openai';
     if (unread !== null) this.#leaveUnread(res, unread, seen);
-    else if (format !== undefined) readBody(req, (reading) => this.#chat(res, format, reading, seen));
+    else if (format !== undefined) readBody(req, (reading) => this.#chat(res, { format, dialect }, reading, seen));
     else if (isMedia(req, route))
       readBody(req, (reading) => void this.#media(req, res, route, reading, seen));
     else readBody(req, () => this.#answerPage(res, route, path, seen));
@@ -89,9 +100,14 @@ export class CallRunner {
     }
   }
 
-  #chat(res: ServerResponse, format: SimFormat, reading: BodyReading, seen: SeenRequest): void {
+  #chat(
+    res: ServerResponse,
+    { format, dialect }: { format: SimFormat; dialect: Dialect },
+    reading: BodyReading,
+    seen: SeenRequest,
+  ): void {
     const text = this.#bodyText(res, reading, seen);
-    if (text !== null) this.#sendPlan(res, planChat(format, text, this.#setting), seen);
+    if (text !== null) this.#sendPlan(res, planChat(format, text, { ...this.#setting, dialect }), seen);
   }
 
   async #media(

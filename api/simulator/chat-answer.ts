@@ -28,8 +28,9 @@ export function answerChoice(call: ChatCall, rule: Rule): ChoiceAnswer {
   }
   const reasoning = REASONING.repeat(Math.min(call.reasoningTokens, call.outputTokensMax));
   const tokensLeft = call.outputTokensMax - textTokens(reasoning);
-  if (call.tools.length > 0) {
-    const { toolCalls, capped } = callTools(call, tokensLeft);
+  const calls = call.turn?.calls ?? call.tools.map(sampleCall);
+  if (calls.length > 0) {
+    const { toolCalls, capped } = callTools(call, calls, tokensLeft);
     return { reasoning, pieces: [], toolCalls, finishReason: capped ? 'length' : 'tool_calls' };
   }
   const whole = plainText(call);
@@ -38,11 +39,19 @@ export function answerChoice(call: ChatCall, rule: Rule): ChoiceAnswer {
   return { reasoning, pieces: words(text), toolCalls: [], finishReason };
 }
 
-function callTools(call: ChatCall, tokensMax: number): { toolCalls: SimToolCall[]; capped: boolean } {
+const sampleCall = ({ name, parameters }: ChatCall['tools'][number]): Omit<SimToolCall, 'id'> => ({
+  name,
+  argumentsJson: JSON.stringify(sampleJson(parameters) ?? {}),
+});
+
+function callTools(
+  call: ChatCall,
+  calls: readonly Omit<SimToolCall, 'id'>[],
+  tokensMax: number,
+): { toolCalls: SimToolCall[]; capped: boolean } {
   const toolCalls: SimToolCall[] = [];
   let tokensLeft = tokensMax;
-  for (const [index, { name, parameters }] of call.tools.entries()) {
-    const whole = JSON.stringify(sampleJson(parameters) ?? {});
+  for (const [index, { name, argumentsJson: whole }] of calls.entries()) {
     const argumentsJson = firstTokens(whole, tokensLeft);
     tokensLeft -= textTokens(argumentsJson);
     toolCalls.push({ id: callId(call, index), name, argumentsJson });
@@ -101,6 +110,7 @@ const OPENINGS = ['Heard you:', 'You said:', 'Your words:', 'I read:'] as const;
 
 function plainText(call: ChatCall): string {
   if (call.jsonSchema !== undefined) return JSON.stringify(sampleJson(call.jsonSchema));
+  if (call.turn !== null) return call.turn.text;
   const opening = OPENINGS[drawOf(call.digest) % OPENINGS.length] ?? OPENINGS[0];
   const characters = Array.from(
     call.lastUserText

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { type AttoUsd, parseAttoUsd } from '#core/money.ts';
+import { type AgentTask, type AgentTurn, asksForSearch, callOf, nextTurn, readAgentTask } from './agent-model.ts';
 import { errorTypeOf } from './error-body.ts';
 import { findSimModel, type SimEndpoint, type SimModel, smallModelId } from './models.ts';
 import { readToolOffer, type ToolOffer } from './server-tools.ts';
@@ -28,6 +29,8 @@ export interface ChatCall {
   dearestPromptTokens: number;
   /** Tokens of a rejected prediction, billed besides. */
   predictionTokens: number;
+  /** What a model of agents does; `null`: the model is none. */
+  turn: AgentTurn | null;
   /** The answer has to be JSON that fits; `undefined`: plain text. */
   jsonSchema: unknown;
   /** Of the seed, the model and the prompt: the only source of variety. The same streamed or not. */
@@ -78,8 +81,18 @@ const chatBody = z.looseObject({
 });
 type ChatBody = z.output<typeof chatBody>;
 
-/** What the body asks for, or why OpenRouter would refuse it. */
-export function readChat(request: unknown, seed: string, promptBytes: number): ChatReading {
+/**
+ * What the body asks for, or why OpenRouter would refuse it.
+ *
+ * @param sent The body as it came.
+ * @param request The same in the words of a chat.
+ */
+export function readChat(
+  sent: unknown,
+  request: unknown,
+  seed: string,
+  promptBytes: number,
+): ChatReading {
   const parsed = chatBody.safeParse(request);
   if (!parsed.success) return refused(400, parsed.error.issues[0]?.message ?? 'No JSON object');
   const body = parsed.data;
@@ -92,6 +105,7 @@ export function readChat(request: unknown, seed: string, promptBytes: number): C
 
   const count = countPrompt(body);
   const digest = hash('sha256', `${seed}\n${body.model}\n${count.promptTokens}\n${count.lastUserText}`);
+  const task = model.acts ? readAgentTask(sent) : null;
   const endpoint = pickEndpoint(model, suffix, body, drawOf(digest));
   if (endpoint === null) return refused(404, 'No endpoints found that meet max_price');
   if (count.promptTokens > model.contextLength) {
@@ -106,7 +120,11 @@ export function readChat(request: unknown, seed: string, promptBytes: number): C
       model,
       endpoint,
       digest,
-      serverTools: readToolOffer(body, body.model, listPrice(endpoint.pricing.web_search ?? '0')),
+      turn: task === null ? null : turnFor(task, body),
+      serverTools:
+        task === null || asksForSearch(task)
+          ? readToolOffer(body, body.model, listPrice(endpoint.pricing.web_search ?? '0'))
+          : null,
       dearestPromptTokens:
         count.images + count.files > 0 ? model.contextLength : Math.min(promptBytes, model.contextLength),
       predictionTokens: body.prediction == null ? 0 : Buffer.byteLength(JSON.stringify(body.prediction)),
@@ -208,11 +226,23 @@ const reasoningTokens = (effort: string | null | undefined): number => EFFORT_TO
 /** As many as models like to call at once. */
 const PARALLEL_CALLS = 2;
 
-/** One that is named is called alone; where any will do, the first ones are called side by side. */
-function forcedTools(body: ChatBody): ChatCall['tools'] {
-  const functions = (body.tools ?? []).flatMap((each) =>
+/** A tool that is demanded is called; of those that are offered, what the task speaks of. */
+function turnFor(task: AgentTask, body: ChatBody): AgentTurn {
+  const [demanded] = forcedTools(body);
+  if (demanded !== undefined && task.results.length === 0)
+    return { text: '', calls: [callOf(demanded, task.text)] };
+  const turn = nextTurn(task, body.tool_choice === 'none' ? [] : functionsOf(body));
+  return body.parallel_tool_calls === false ? { ...turn, calls: turn.calls.slice(0, 1) } : turn;
+}
+
+const functionsOf = (body: ChatBody): ChatCall['tools'] =>
+  (body.tools ?? []).flatMap((each) =>
     each.function === undefined ? [] : [{ name: each.function.name, parameters: each.function.parameters }],
   );
+
+/** One that is named is called alone; where any will do, the first ones are called side by side. */
+function forcedTools(body: ChatBody): ChatCall['tools'] {
+  const functions = functionsOf(body);
   const choice = body.tool_choice;
   if (choice == null) return [];
   if (typeof choice !== 'string') return functions.filter(({ name }) => name === choice.function?.name);

@@ -44,7 +44,7 @@ export const simFormats: ReadonlyMap<string, SimFormat> = new Map(
 export function planChat(format: SimFormat, text: string, setting: ChatSetting): ChatPlan {
   const { path } = format;
   const body = parseJson(text);
-  const reading = readChat(format.toChat(body), setting.seed, promptBytes(body));
+  const reading = readChat(body, format.toChat(body), setting.seed, promptBytes(body));
   if (!reading.ok) {
     const rule = setting.script.take({ path });
     const refused = textAnswer(reading.status, format.refusal(reading.status, reading.message, reading.type));

@@ -10,6 +10,8 @@ export interface SimModel {
   maxOutputTokens: number | null;
   inputModalities: readonly string[];
   reasons: boolean;
+  /** It works with tools as the models of agents do (`agent-model.ts`). */
+  acts: boolean;
   tokenizer: string;
   /** `YYYY-MM-DD`; the model may be gone after it. */
   expirationDate: string | null;
@@ -43,6 +45,7 @@ const model = (basis: ModelBasis): SimModel => ({
   maxOutputTokens: 4_096,
   inputModalities: ['text'],
   reasons: false,
+  acts: false,
   tokenizer: 'Sim',
   expirationDate: null,
   ...basis,
@@ -100,6 +103,15 @@ export const simModels: readonly SimModel[] = [
         internal_reasoning: '0.000005',
       }),
     ],
+  }),
+  model({
+    id: 'faregate-sim/agent',
+    name: 'Sim Agent',
+    description: 'Calls the tools that its task speaks of, step by step, and answers when their results are there.',
+    contextLength: 262_144,
+    maxOutputTokens: 32_768,
+    acts: true,
+    endpoints: [endpoint('SimCloud', 'sim-cloud', { prompt: '0.0000002', completion: '0.0000008' })],
   }),
   model({
     id: 'faregate-sim/vision',

@@ -1,4 +1,5 @@
 import { callErrors, marketErrors } from './error-tables.ts';
+import { chatFields, messagesFields, responsesFields } from './field-table.ts';
 import { changeableLimits, fixedLimits } from './limit-tables.ts';
 import { mcpTools } from './tool-table.ts';
 
@@ -8,6 +9,9 @@ const tables: Readonly<Record<string, () => string>> = {
   'changeable limits': changeableLimits,
   'fixed limits': fixedLimits,
   tools: mcpTools,
+  'chat fields': chatFields,
+  'responses fields': responsesFields,
+  'messages fields': messagesFields,
 };
 
 /** A guide with its tables as the contract has them now. They stand in the file, so that it can be read anywhere. */

@@ -193,12 +193,19 @@ function errorHeaderNames(status: number, shape: ErrorShape, holds: boolean): He
   if (shape === 'messages') names.push('request-id');
   if (status === 401) names.push('www-authenticate');
   if (status === 429 || status === 503 || status === 529) names.push('retry-after', 'retry-after-ms');
+  if (isFixFirst(status, shape) || status === 429 || (holds && status === 503)) names.push('x-should-retry');
   if (shape === 'market') return [...names, 'x-used-weight-1m'];
-  if (status === 429 || (holds && status === 503)) names.push('x-should-retry');
   if (status === 429) names.push(...rateHeaders);
   if (holds && !statusesBeforeHold.has(status)) names.push('x-hold-usd');
+  if (holds && status !== 401) names.push('x-ignored-fields');
   return names;
 }
+
+/** Whether a code of this status is of a request that will be refused again. */
+const isFixFirst = (status: number, shape: ErrorShape): boolean =>
+  (shape === 'market' ? shownMarketErrors : shownErrors).some(
+    ({ row, error }) => row.retry === 'fix_first' && errorStatus(error.code, shape) === status,
+  );
 
 function groupByStatus(codes: readonly AnyErrorCode[], shape: ErrorShape): Map<number, AnyErrorCode[]> {
   const byStatus = new Map<number, AnyErrorCode[]>();

@@ -76,8 +76,11 @@ const INT32_MAX = 2_147_483_647;
  * silence; and any other number as a 32-bit float, which rounds what a call cost to seven digits.
  */
 function plainNumber(schema: Json): Json {
-  const { pattern, minimum, maximum, propertyNames: _, ...rest } = schema;
+  const { pattern, minimum, maximum, exclusiveMinimum: above, propertyNames: _, ...rest } = schema;
   const tidied: Json = { ...rest };
+  // One generator refuses a document in which a whole number is above another.
+  if (typeof above === 'number' && hasType(rest, 'integer')) tidied.minimum = above + 1;
+  else if (above !== undefined) tidied.exclusiveMinimum = above;
   if (minimum !== undefined && minimum !== -SAFE) tidied.minimum = minimum;
   if (maximum !== undefined && maximum !== SAFE) tidied.maximum = maximum;
   // The format says it all; the pattern beside it is unreadable and checked twice.

@@ -88,7 +88,6 @@ describe('a server of kind openai that names no dialect', () => {
   );
 
   it.each([
-    'https://api.mistral.ai/v1',
     'https://llm.acme.com:8443/v1',
     'http://8.8.8.8/v1',
     'https://[2606:4700::1]/v1',
@@ -102,6 +101,7 @@ describe('a server of kind openai that names no dialect', () => {
   it.each([
     ['https://api.openai.com/v1', 'openai'],
     ['https://api.groq.com/openai/v1', 'groq'],
+    ['https://api.mistral.ai/v1', 'mistral'],
     ['https://generativelanguage.googleapis.com/v1beta/openai', 'google'],
   ])('is known at the vendor’s own %s without a look-up', async (url, dialect) => {
     expect(await settle(url, { lookup: unknown })).toMatchObject({ dialect, notices: [] });

@@ -137,6 +137,7 @@ describe('every answer is described', () => {
       'x-request-id',
       'x-generation-id',
       'x-hold-usd',
+      'x-ignored-fields',
     ]);
     expect(document.components.schemas.ChatCompletionEvent.properties.data['x-event-schema']).toEqual({
       $ref: '#/components/schemas/ChatCompletionChunk',

@@ -66,10 +66,11 @@ describe('the chunks of a chat', () => {
             ? {}
             : {
                 tool_calls: answer.calls.map(({ id, name, json }, index) => ({
-                  index,
-                  id,
+                  // A call without an id could not be answered.
+                  id: id || `call_${index}`,
                   type: 'function',
-                  function: { name, arguments: json.join('') },
+                  // Arguments of nothing are an object of nothing.
+                  function: { name, arguments: json.join('') || '{}' },
                 })),
               }),
         };

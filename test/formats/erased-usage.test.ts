@@ -85,7 +85,7 @@ describe('a stream of messages', () => {
     ]);
     const usage = reader.usage(0);
     expect(usage?.tokens).toMatchObject({ prompt: 12, completion: 4, cached: 3 });
-    const identity = { id: 'x', createdAtS: 1, model: 'm' };
+    const identity = { id: 'x', createdAtS: 1, nowS: 2, model: 'm' };
     const shown = reader.end({ identity, shown: 1n, tokens: usage?.tokens ?? expect.fail() }).toString();
     expect(shown).not.toContain('bedrock');
     expect(shown).toContain('"output_tokens":4');

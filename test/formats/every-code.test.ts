@@ -83,10 +83,10 @@ function expectStatus({ res, text }: Met, code: ErrorCode, way: Way, format: For
   expectIds({ res }, format);
   const { headers } = res;
   expect(headers.get('x-hold-usd')).toEqual(way.held ? expect.stringMatching(/^0\.0/) : null);
-  const { retryAfterMs, longWait } = rowOf(code);
+  const { retry, retryAfterMs, longWait } = rowOf(code);
   if (retryAfterMs === undefined) {
-    for (const name of ['retry-after', 'retry-after-ms', 'x-should-retry'])
-      expect(headers.get(name)).toBeNull();
+    for (const name of ['retry-after', 'retry-after-ms']) expect(headers.get(name)).toBeNull();
+    expect(headers.get('x-should-retry')).toBe(retry === 'fix_first' ? 'false' : null);
   } else {
     const waitMs = Number(headers.get('retry-after-ms'));
     expect(waitMs).toBeGreaterThanOrEqual(1);

@@ -134,7 +134,7 @@ describe('where a name, usage or the end is ours to write, all else passes byte 
     const reader = format.openStream({ upstreamModel: 'vendor/m', publicModel: 'acme/m', showUsage: true });
     const [name = '', data = ''] = /^event: (\S+)\ndata: (.*)\n\n$/.exec(sent)?.slice(1) ?? [];
     reader.read(Buffer.from(data), name);
-    const identity = { id: 'x', createdAtS: 1, model: 'acme/m' };
+    const identity = { id: 'x', createdAtS: 1, nowS: 2, model: 'acme/m' };
     const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
     return reader.end({ identity, shown: 1_500n, tokens }).toString();
   };

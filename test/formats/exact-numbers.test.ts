@@ -12,6 +12,7 @@ import { WholeAnswer } from '../../api/inference/translation/whole-answer.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { pathOf } from '../support/path-of.ts';
 import { startFormatGateway } from './format-gateway.ts';
+import { asAsked } from './asked-dialect.ts';
 
 /** An id of 64 bits, a number that no float holds, and one that every float does. */
 const NUMBERS =
@@ -201,8 +202,8 @@ describe('an answer that is put together keeps every digit', () => {
 });
 
 function shownToChat(answer: WholeAnswer): string {
-  const identity = { id: 'x', createdAtS: 1, model: 'm' };
-  return writeAnswer('chat', answer, identity, { showReasoning: true }).bytes.toString();
+  const identity = { id: 'x', createdAtS: 1, nowS: 2, model: 'm' };
+  return writeAnswer('chat', answer, identity, { ...asAsked, showReasoning: true }).bytes.toString();
 }
 
 describe('in a translated request', () => {

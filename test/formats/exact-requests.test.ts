@@ -11,6 +11,7 @@ import {
   translateRequest,
 } from '../../api/inference/translation/translate-request.ts';
 import { withMarkedNumbers } from '../../api/inference/translation/unread-values.ts';
+import { askedDialect } from './asked-dialect.ts';
 
 /** Every way in which JSON may write a number, and texts that look like them. */
 const anyNumber = fc.oneof(
@@ -181,14 +182,14 @@ describe('a translated request', () => {
       body,
       from,
       to,
-      { upstreamModel: 'm', outputTokensCap: 9, reasonsByEffort: false },
+      { upstreamModel: 'm', outputTokensCap: 9, reasonsByEffort: false, dialect: askedDialect },
       marks,
     );
   };
   const sent = (text: string, from: FormatName, to: TranslationTarget): string => {
     const result = translate(text, from, to);
     if (isApiError(result)) throw new Error(result.message);
-    return result.bytes.toString();
+    return result.object.bytes.toString();
   };
 
   it('has every digit of the schemas of tools and answers', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isApiError } from '../../api/contract/errors.ts';
-import { addUnsupportedPlugins } from '../../api/inference/formats/add-unsupported-plugins.ts';
+import { nameUnsupportedPlugins } from '../../api/inference/formats/name-unsupported-plugins.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { UnsupportedFields } from '../../api/inference/formats/unsupported-fields.ts';
 import { bodyKinds, objectKinds } from '../../api/inference/policy/known-members.ts';
@@ -169,8 +169,8 @@ describe('the table of known members', () => {
     expect(readServerTools(body)).not.toHaveProperty('code');
     readPreferences(body.provider);
     toolPromptTokens(body);
-    addUnsupportedPlugins(body, new UnsupportedFields());
-    translators[name](body, new UnsupportedFields());
+    nameUnsupportedPlugins(body, UnsupportedFields.ofRequest());
+    translators[name](body, UnsupportedFields.ofRequest());
     expect([...unknown]).toEqual([]);
   });
 

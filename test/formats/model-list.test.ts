@@ -1,3 +1,4 @@
+import { OpenRouter } from '@openrouter/sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ModelList } from '../../api/contract/model-list.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -21,7 +22,7 @@ const IDS = [
   'acme/messages-thinks',
 ];
 
-it('the pagers of both official clients read the one list to its end', async () => {
+it('the pagers of all official clients read the one list to its end', async () => {
   const byOpenai: string[] = [];
   for await (const model of gateway.openai.models.list()) byOpenai.push(model.id);
   const byAnthropic: string[] = [];
@@ -31,6 +32,11 @@ it('the pagers of both official clients read the one list to its end', async () 
   }
   expect(byOpenai).toEqual(IDS);
   expect(byAnthropic).toEqual(IDS);
+  const openrouter = new OpenRouter({ serverURL: gateway.baseUrl, apiKey: gateway.agent.key });
+  const byOpenrouter: string[] = [];
+  for await (const page of await openrouter.models.list())
+    byOpenrouter.push(...page.result.data.map(({ id }) => id));
+  expect(byOpenrouter).toEqual(IDS);
 });
 
 it('says what a model is charged by, and nothing of who runs it', async () => {

@@ -31,7 +31,7 @@ async function relayed(format: CallFormat, pieces: readonly Buffer[]) {
   relay.end();
   relay.flush();
   const end = await relay.ended;
-  const identity = { id: 'x', createdAtS: 1, model: PUBLIC };
+  const identity = { id: 'x', createdAtS: 1, nowS: 2, model: PUBLIC };
   const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
   const text = ends.res.text;
   const last = end.kind === 'complete' ? reader.end({ identity, shown: 1_500n, tokens }).toString() : '';

@@ -58,12 +58,12 @@ it('calls that a provider writes at the same time come as blocks one after anoth
       fc.array(fc.nat(), { minLength: 1, maxLength: 30 }),
       (written, draws) => {
         const calls = written.map((json, index) => ({ name: `f${index}`, argumentsJson: json }));
-        const sink = new MessagesSink({ id: 'x', createdAtS: 1, model: 'acme/small' });
+        const sink = new MessagesSink({ id: 'x', createdAtS: 1, nowS: 2, model: 'acme/small' });
         const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
         const text = [
           sink.write({ type: 'start', id: 'x' }),
           ...shuffled(calls, draws).map((piece) => sink.write(piece)),
-          sink.end({ identity: { id: 'x', createdAtS: 1, model: '' }, shown: null, tokens }),
+          sink.end({ identity: { id: 'x', createdAtS: 1, nowS: 2, model: '' }, shown: null, tokens }),
         ].join('');
         const byName = (a: Called, b: Called) => a.name.localeCompare(b.name);
         expect(readBlocks(text).sort(byName)).toEqual(calls);
@@ -74,7 +74,7 @@ it('calls that a provider writes at the same time come as blocks one after anoth
 });
 
 it('the arguments of a call are shown as they come, unless another call is still open', () => {
-  const sink = new MessagesSink({ id: 'x', createdAtS: 1, model: 'acme/small' });
+  const sink = new MessagesSink({ id: 'x', createdAtS: 1, nowS: 2, model: 'acme/small' });
   const shows = (piece: AnswerPiece) => sink.write(piece).toString();
   shows({ type: 'start', id: 'x' });
   shows({ type: 'tool_call', index: 0, id: 'call_0', name: 'f0' });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
+import type { AskedDialect } from '#core/conversation/conversation.ts';
 import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import { reasonsByEffort } from '../../api/inference/formats/reasoning-words.ts';
@@ -7,21 +8,29 @@ import {
   type TranslationTarget,
   translateRequest,
 } from '../../api/inference/translation/translate-request.ts';
+import { askedDialect } from './asked-dialect.ts';
 
 const CAP = 4_000;
-const ASKED = { upstreamModel: 'm', outputTokensCap: CAP, reasonsByEffort: false };
+const ASKED = { upstreamModel: 'm', outputTokensCap: CAP, reasonsByEffort: false, dialect: askedDialect };
 
 function translated(from: FormatName, to: TranslationTarget, body: object): Record<string, unknown> {
   const result = translateRequest({ model: 'm', ...body }, from, to, ASKED);
   if (isApiError(result)) throw new Error(`${result.param}: ${result.message}`);
-  return JSON.parse(result.bytes.toString());
+  return JSON.parse(result.object.bytes.toString());
 }
 
 function refused(from: FormatName, to: TranslationTarget, body: object): string | null {
   const result = translateRequest({ model: 'm', ...body }, from, to, ASKED);
-  if (!isApiError(result)) throw new Error(`translated: ${result.bytes.toString()}`);
-  expect(result.code).toBe('no_provider');
+  if (!isApiError(result)) throw new Error(`translated: ${result.object.bytes.toString()}`);
+  expect(result.code).toBe('invalid_request');
   return result.param;
+}
+
+/** The names of what the provider is not sent. */
+function leftOut(from: FormatName, to: TranslationTarget, body: object): readonly string[] {
+  const result = translateRequest({ model: 'm', ...body }, from, to, ASKED);
+  if (isApiError(result)) throw new Error(`${result.param}: ${result.message}`);
+  return result.leftOut;
 }
 
 const IMAGE = 'https://example.com/a.png';
@@ -132,6 +141,8 @@ describe('one conversation says the same in every format', () => {
 describe('to the messages format', () => {
   const to = 'messages';
   const messages = [{ role: 'user', content: 'x' }];
+  const tool = { type: 'function', function: { name: 'f', parameters: schema } };
+  const choice = { type: 'function', function: { name: 'f' } };
 
   it('goes thought with the signature of its provider, and none that nobody signed', () => {
     const said = (details: object[]) =>
@@ -207,17 +218,17 @@ describe('to the messages format', () => {
     it('may have as many keys and values as a body, all together', () => {
       const half = manyKeys(JSON_KEYS_MAX / 2);
       expect(refused(called(half, half))).toBe('translated');
-      expect(refused(called(half, half, '{"one":"more"}'))).toEqual(['no_provider', 'arguments']);
+      expect(refused(called(half, half, '{"one":"more"}'))).toEqual(['invalid_request', 'arguments']);
       const values = `{"a":[${'1,'.repeat(JSON_VALUES_MAX)}1]}`;
-      expect(refused(called(values))).toEqual(['no_provider', 'arguments']);
+      expect(refused(called(values))).toEqual(['invalid_request', 'arguments']);
     });
 
     it('may nest as deep as fits into the body', () => {
       const deep = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
       expect(refused(called(deep(50)))).toBe('translated');
       for (let depth = 55; depth < 70; depth++)
-        expect([['no_provider', 'arguments'], 'translated']).toContainEqual(refused(called(deep(depth))));
-      expect(refused(called(deep(62)))).toEqual(['no_provider', 'arguments']);
+        expect([['invalid_request', 'arguments'], 'translated']).toContainEqual(refused(called(deep(depth))));
+      expect(refused(called(deep(62)))).toEqual(['invalid_request', 'arguments']);
     });
   });
 
@@ -233,8 +244,8 @@ describe('to the messages format', () => {
     const asked = { ...ASKED, reasonsByEffort: true };
     const result = translateRequest({ model: 'm', messages, reasoning }, 'chat', to, asked);
     if (isApiError(result)) throw new Error(result.message);
-    expect(JSON.parse(result.bytes.toString())).toMatchObject({ thinking });
-    expect(JSON.parse(result.bytes.toString()).output_config).toEqual(config);
+    expect(JSON.parse(result.object.bytes.toString())).toMatchObject({ thinking });
+    expect(JSON.parse(result.object.bytes.toString()).output_config).toEqual(config);
   });
 
   it.each([
@@ -266,7 +277,7 @@ describe('to the messages format', () => {
     ['messages', [{ role: 'system', content: 'a' }]],
   ])('goes no message that says nothing, and no conversation without one: %s', (param, said) => {
     const result = translateRequest({ model: 'm', messages: said }, 'chat', to, ASKED);
-    expect(isApiError(result) && [result.code, result.param]).toEqual(['no_provider', param]);
+    expect(isApiError(result) && [result.code, result.param]).toEqual(['invalid_request', param]);
   });
 
   it('goes a wanted structure, and a file by its link', () => {
@@ -293,22 +304,36 @@ describe('to the messages format', () => {
 
   it.each<[string, object]>([
     ['n', { n: 2 }],
+    ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'video_url' }] }] }],
+    ['tools[0].type', { tools: [{ type: 'computer_use_preview' }] }],
+    ['tool_choice', { tool_choice: 'required' }],
+    ['tool_choice', { tools: [tool], tool_choice: { type: 'function' } }],
+  ])('what the meaning hangs on, and the format has no words for, is refused by its name: %s', (param, more) => {
+    expect(refused('chat', to, { messages, ...more })).toBe(param);
+  });
+
+  it.each<[string, object]>([
     ['seed', { seed: 1 }],
     ['logprobs', { logprobs: true }],
     ['logit_bias', { logit_bias: { 1: 1 } }],
     ['frequency_penalty', { frequency_penalty: 0.5 }],
-    ['temperature', { temperature: 1.5 }],
-    ['response_format.type', { response_format: { type: 'grammar' } }],
-    ['tools[0].type', { tools: [{ type: 'custom', custom: { name: 'x' } }] }],
-    ['messages[1].role', { messages: [...messages, { role: 'system', content: 'now' }] }],
-    ['messages[0].name', { messages: [{ role: 'user', content: 'x', name: 'bob' }] }],
-    ['messages[0].content[0].type', { messages: [{ role: 'user', content: [{ type: 'video_url' }] }] }],
+    ['response_format', { response_format: { type: 'grammar' } }],
+    ['verbosity', { verbosity: 'low' }],
     ['a_new_field', { a_new_field: 1 }],
-    ['messages[1].tool_calls[0].function.arguments', { messages: [...messages, calling({ a: 1 })] }],
-    ['messages[1].tool_calls', { messages: [...messages, { role: 'assistant', tool_calls: ['f'] }] }],
     ['reasoning.enabled', { reasoning: { enabled: 'no' } }],
-  ])('is refused by its name what it has no words for: %s', (param, more) => {
-    expect(refused('chat', to, { messages, ...more })).toBe(param);
+    ['tools[0].function.of_next_year', { tools: [{ ...tool, function: { ...tool.function, of_next_year: 1 } }] }],
+    ['tool_choice.of_next_year', { tools: [tool], tool_choice: { ...choice, of_next_year: 1 } }],
+  ])('what else the format has no words for is left out by its name: %s', (name, more) => {
+    expect(leftOut('chat', to, { messages, ...more })).toEqual([name]);
+  });
+
+  it('a temperature above the end of its scale is the end of it', () => {
+    expect(translated('chat', to, { messages, temperature: 1.5 }).temperature).toBe(1);
+  });
+
+  it('arguments that a server wrote as an object are read as one', () => {
+    const body = { messages: [...messages, calling({ a: 1 })] };
+    expect(translated('chat', to, body).messages).toMatchObject([{}, { content: [{ input: { a: 1 } }] }]);
   });
 
   it('asks for nothing by values that ask for what happens anyway', () => {
@@ -359,51 +384,70 @@ describe('to the chat format', () => {
     ]);
   });
 
-  it('thought of earlier answers stays behind', () => {
+  it('reasoning of earlier answers goes in the member that the server reads it from', () => {
     const content = [
-      { type: 'thinking', thinking: 'secret', signature: 's' },
+      { type: 'thinking', thinking: 'why', signature: 's' },
       { type: 'text', text: 'y' },
     ];
     const turns = [...messages, { role: 'assistant', content }, ...messages];
-    expect(translated('messages', to, { messages: turns }).messages).toEqual([
-      { role: 'user', content: 'x' },
-      { role: 'assistant', content: 'y' },
-      { role: 'user', content: 'x' },
-    ]);
+    const answerFor = (reasoningMember: AskedDialect['reasoningMember']) => {
+      const asked = { ...ASKED, dialect: { ...askedDialect, reasoningMember } };
+      const result = translateRequest({ model: 'm', messages: turns }, 'messages', to, asked);
+      if (isApiError(result)) throw new Error(result.message);
+      return JSON.parse(result.object.bytes.toString()).messages[1];
+    };
+    expect(answerFor('reasoning_content')).toEqual({
+      role: 'assistant',
+      content: 'y',
+      reasoning_content: 'why',
+    });
+    expect(answerFor(null)).toEqual({ role: 'assistant', content: 'y' });
   });
 
   it.each<[string, FormatName, object]>([
     ['messages[0].content[0]', 'messages', { messages: [{ role: 'user', content: [document()] }] }],
-    ['messages[0].content[0].citations', 'messages', { messages: [{ role: 'user', content: [cited()] }] }],
     [
       'messages[0].content[0].type',
       'messages',
-      { messages: [{ role: 'user', content: [{ type: 'search_result' }] }] },
+      { messages: [{ role: 'user', content: [{ type: 'container_upload' }] }] },
     ],
     ['tools[0].type', 'messages', { messages, tools: [{ type: 'bash_20250124', name: 'bash' }] }],
-    ['output_config.task_budget', 'messages', { messages, output_config: { task_budget: {} } }],
-    ['input[0].type', 'responses', { input: [{ type: 'computer_call' }] }],
+    ['messages[1].role', 'messages', { messages: [...messages, { role: 'assistant', content: 'It is' }] }],
+    ['input[0].type', 'responses', { input: [{ type: 'item_reference', id: 'i' }] }],
     ['tools[0].type', 'responses', { input: 'x', tools: [{ type: 'apply_patch' }] }],
-    ['text.verbosity', 'responses', { input: 'x', text: { verbosity: 'low' } }],
+    ['tool_choice', 'responses', { input: 'x', tool_choice: { type: 'apply_patch' } }],
+  ])('what the meaning hangs on, and the format has no words for, is refused by its name: %s', (param, from, body) => {
+    expect(refused(from, to, body)).toBe(param);
+  });
+
+  it.each<[string, FormatName, object]>([
+    ['messages[0].content[0].citations', 'messages', { messages: [{ role: 'user', content: [cited()] }] }],
+    ['output_config.task_budget', 'messages', { messages, output_config: { task_budget: {} } }],
     ['top_logprobs', 'responses', { input: 'x', top_logprobs: 3 }],
+    ['truncation', 'responses', { input: 'x', truncation: 'auto' }],
     ['input[0].output', 'responses', { input: [{ type: 'function_call_output', call_id: 'c', output: 42 }] }],
     ['input[0].output', 'responses', { input: [{ type: 'function_call_output', output: ['x'] }] }],
-    [
-      'input[0].arguments',
-      'responses',
-      { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: { a: 1 } }] },
-    ],
     ['messages[0].content[0].content', 'messages', { messages: [result({ city: 'Oslo' })] }],
     ['messages[0].content[0].content', 'messages', { messages: [result(['Oslo'])] }],
-    ['truncation', 'responses', { input: 'x', truncation: 'auto' }],
-    ['tools[0].defer_loading', 'messages', { messages, tools: [{ name: 'f', defer_loading: true }] }],
     [
       'tool_choice.disable_parallel_tool_use',
       'messages',
       { messages, tool_choice: { type: 'auto', disable_parallel_tool_use: 'yes' } },
     ],
-  ])('is refused by its name what it has no words for: %s', (param, from, body) => {
-    expect(refused(from, to, body)).toBe(param);
+  ])('what else the format has no words for is left out by its name: %s', (name, from, body) => {
+    expect(leftOut(from, to, body)).toEqual([name]);
+  });
+
+  it('a tool whose loading is deferred goes in full', () => {
+    const tools = [{ name: 'f', input_schema: schema, defer_loading: true }];
+    expect(translated('messages', to, { messages, tools }).tools).toEqual([
+      { type: 'function', function: { name: 'f', parameters: schema } },
+    ]);
+    expect(leftOut('messages', to, { messages, tools })).toEqual([]);
+  });
+
+  it('how long an answer shall be goes as its own field', () => {
+    expect(translated('responses', to, { input: 'x', text: { verbosity: 'low' } }).verbosity).toBe('low');
   });
 });
 

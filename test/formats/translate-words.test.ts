@@ -5,14 +5,15 @@ import {
   type TranslationTarget,
   translateRequest,
 } from '../../api/inference/translation/translate-request.ts';
+import { askedDialect } from './asked-dialect.ts';
 
 const CAP = 4_000;
-const ASKED = { upstreamModel: 'm', outputTokensCap: CAP, reasonsByEffort: false };
+const ASKED = { upstreamModel: 'm', outputTokensCap: CAP, reasonsByEffort: false, dialect: askedDialect };
 
 function asked(from: FormatName, to: TranslationTarget, body: object): Record<string, unknown> {
   const result = translateRequest({ model: 'm', ...body }, from, to, ASKED);
   if (isApiError(result)) throw new Error(`${result.param}: ${result.message}`);
-  return JSON.parse(result.bytes.toString());
+  return JSON.parse(result.object.bytes.toString());
 }
 
 const refusal = (from: FormatName, to: TranslationTarget, body: object) => {
@@ -130,8 +131,21 @@ describe('what is wanted of tools and answers is asked for', () => {
       json_schema: named,
     });
     expect(asked('responses', 'messages', { input: 'x', text: { format } }).output_config).toEqual({
-      format: { type: 'json_schema', schema: { description: 'A city.', ...schema } },
+      format: {
+        type: 'json_schema',
+        schema: { description: 'A city.', ...schema, additionalProperties: false },
+      },
     });
+  });
+
+  it('any JSON object, in an instruction where there is no field for it', () => {
+    const response_format = { type: 'json_object' };
+    const body = { messages: [{ role: 'system', content: 'Be short.' }, user], response_format };
+    expect(asked('chat', 'messages', body).system).toMatch(/^Be short\.\n\n.*JSON/s);
+    expect(asked('responses', 'messages', { input: 'x', text: { format: response_format } }).system).toContain('JSON');
+    expect(asked('responses', 'chat', { input: 'x', text: { format: response_format } }).response_format).toEqual(
+      response_format,
+    );
   });
 
   it('no thought, in the word that the caller has for it', () => {
@@ -171,46 +185,78 @@ describe('what the chat format has other words for is said in them', () => {
     const messages = [user, { role: 'system', content: 'Now in French.' }, user];
     expect(asked('responses', to, { input: [user, late, user] }).messages).toEqual(messages);
     expect(asked('messages', to, { messages }).messages).toEqual(messages);
-    expect(refusal('responses', 'messages', { input: [user, late, user] })?.param).toBe('input[1].role');
+    expect(asked('responses', 'messages', { input: [user, late, user] }).messages).toEqual([
+      {
+        role: 'user',
+        content: ['x', '<system>\nNow in French.\n</system>', 'x'].map((text) => ({ type: 'text', text })),
+      },
+    ]);
+  });
+
+  it('an image that a tool has returned, in a message of the user behind all results', () => {
+    const image = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } };
+    const result = (id: string, content: object[]) => ({ type: 'tool_result', tool_use_id: id, content });
+    const content = [result('c', [image]), result('d', [{ type: 'text', text: '7' }])];
+    expect(asked('messages', to, { messages: [{ role: 'user', content }] }).messages).toEqual([
+      { role: 'tool', tool_call_id: 'c', content: expect.stringContaining('next message') },
+      { role: 'tool', tool_call_id: 'd', content: '7' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'From c:' },
+          { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
+        ],
+      },
+    ]);
+  });
+
+  it('a result of the caller’s own search, whose source stands before its text', () => {
+    const found = { type: 'search_result', source: 'https://a.example', title: 'A', content: [{ type: 'text', text: 'B' }] };
+    expect(asked('messages', to, { messages: [{ role: 'user', content: [found] }] }).messages).toEqual([
+      { role: 'user', content: ['A\nhttps://a.example', 'B'].map((text) => ({ type: 'text', text })) },
+    ]);
   });
 });
 
-describe('what cannot be said is refused by its place and in words', () => {
-  const image = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } };
-  const result = { type: 'tool_result', tool_use_id: 'c', content: [image] };
-
+describe('what the meaning hangs on, and has no words, is refused by its place and in words', () => {
   it.each<[string, FormatName, TranslationTarget, object]>([
     ['messages[1].role', 'messages', 'chat', { messages: [user, { role: 'assistant', content: '{' }] }],
-    [
-      'messages[0].content[0].content[0]',
-      'messages',
-      'chat',
-      { messages: [{ role: 'user', content: [result] }] },
-    ],
     [
       'messages[0].content[1].type',
       'messages',
       'chat',
-      { messages: [{ role: 'user', content: [{ ...result, content: 'x' }, { type: 'search_result' }] }] },
+      { messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, { type: 'container_upload' }] }] },
     ],
     ['tool_choice', 'messages', 'chat', { messages: [user], tool_choice: { type: 'any' } }],
-    ['max_tokens', 'responses', 'messages', { input: 'x', max_tokens: 5 }],
-    ['max_output_tokens', 'messages', 'chat', { messages: [user], max_output_tokens: 5 }],
     ['tool_choice', 'responses', 'messages', { input: 'x', tool_choice: 'required' }],
-    ['include[0]', 'responses', 'messages', { input: 'x', include: ['message.output_text.logprobs'] }],
     ['input[0].role', 'responses', 'messages', { input: [{ role: 'critic', content: 'x' }] }],
-    ['response_format', 'chat', 'messages', { messages: [user], response_format: { type: 'json_object' } }],
   ])('%s', (param, from, to, body) => {
     const error = refusal(from, to, body);
-    expect(error?.code).toBe('no_provider');
+    expect(error?.code).toBe('invalid_request');
     expect(error?.param).toBe(param);
     expect(error?.message).toContain(`\`${param}\``);
   });
+});
 
-  it('what only clients of one kind ask for, and every answer has, is refused to nobody', () => {
+describe('what else has no words is left out by its name', () => {
+  const named = (from: FormatName, to: TranslationTarget, body: object): readonly string[] => {
+    const result = translateRequest({ model: 'm', ...body }, from, to, ASKED);
+    if (isApiError(result)) throw new Error(result.message);
+    return result.leftOut;
+  };
+
+  it.each<[string, FormatName, TranslationTarget, object]>([
+    ['max_tokens', 'responses', 'messages', { input: 'x', max_tokens: 5 }],
+    ['max_output_tokens', 'messages', 'chat', { messages: [user], max_output_tokens: 5 }],
+    ['include[0]', 'responses', 'messages', { input: 'x', include: ['message.output_text.logprobs'] }],
+  ])('%s', (name, from, to, body) => {
+    expect(named(from, to, body)).toEqual([name]);
+  });
+
+  it('but for what only clients of one kind ask for, and every answer has', () => {
     const include = ['reasoning.encrypted_content', 'web_search_call.action.sources'];
     const body = { input: 'x', include, max_tool_calls: 3, parallel_tool_calls: true };
-    expect(refusal('responses', 'messages', body)).toBeNull();
-    expect(refusal('chat', 'messages', { messages: [user], max_tool_calls: 3 })).toBeNull();
+    expect(named('responses', 'messages', body)).toEqual([]);
+    expect(named('chat', 'messages', { messages: [user], max_tool_calls: 3 })).toEqual([]);
   });
 });

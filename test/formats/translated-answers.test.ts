@@ -2,59 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isApiError } from '../../api/contract/errors.ts';
-import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { shownUsage } from '../../api/inference/formats/shown-changes.ts';
 import { recordOf, records } from '../../api/inference/formats/values.ts';
-import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
 import { openSink, openSource, writeAnswer } from '../../api/inference/translation/translate-answer.ts';
 import { translateRequest } from '../../api/inference/translation/translate-request.ts';
 import { TranslatedStream } from '../../api/inference/translation/translated-stream.ts';
 import { WholeAnswer } from '../../api/inference/translation/whole-answer.ts';
+import { asAsked, askedDialect } from './asked-dialect.ts';
+import { type Answer, identity, shownCollected, shownEvents, shownStream, shownWhole } from './shown-answers.ts';
 
 type Block = { type: string } & Record<string, unknown>;
-
-/** What a provider answers with, once as it streams it and once whole. */
-interface Answer {
-  /** JSON of each event. */
-  events: object[];
-  whole: object;
-}
-
-const identity = { id: 'call-1', createdAtS: 1, model: 'acme/small' };
-const all = { showUsage: true, showReasoning: true };
-const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
-
-/** As a caller of this format sees it, who waits for it whole, of a provider that sends it whole. */
-function shownWhole(from: FormatName, to: FormatName, { whole }: Answer): Record<string, unknown> {
-  const text = JSON.stringify(whole);
-  const answer = WholeAnswer.of(openSource(from).readWhole(Buffer.from(text), JSON.parse(text)));
-  return JSON.parse(writeAnswer(to, answer, identity, all).bytes.toString());
-}
-
-/** The same of a provider that streams it. */
-function shownCollected(from: FormatName, to: FormatName, { events }: Answer): Record<string, unknown> {
-  const collector = new AnswerCollector(openSource(from));
-  for (const event of events) collector.read(Buffer.from(JSON.stringify(event)), '');
-  return JSON.parse(writeAnswer(to, collector.whole, identity, all).bytes.toString());
-}
-
-/** The events that a caller of this format sees. */
-function shownEvents(from: FormatName, to: FormatName, { events }: Answer): string[] {
-  const stream = new TranslatedStream(openSource(from), openSink(to, identity, all));
-  const shown = events.map((event) => {
-    const read = stream.read(Buffer.from(JSON.stringify(event)), '');
-    return read.kind === 'changed' ? read.events.toString() : '';
-  });
-  const text = shown.join('') + stream.end({ identity, shown: 1n, tokens }).toString();
-  return [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => data ?? '');
-}
-
-/** The streamed answer, as a client puts it together. */
-function shownStream(from: FormatName, to: FormatName, answer: Answer): Record<string, unknown> {
-  const assembly = callFormats[to].openAssembly();
-  for (const data of shownEvents(from, to, answer)) assembly.read(Buffer.from(data), '');
-  return JSON.parse(assembly.answer()?.toString() ?? '{}');
-}
 
 const contentOf = ({ content, output, choices, stop_reason, status }: Record<string, unknown>): unknown =>
   choices === undefined
@@ -320,7 +277,7 @@ describe('a chat that wants no thought shown', () => {
 
   it('is shown none in a stream', () => {
     const streamed = (showReasoning: boolean) => {
-      const sink = openSink('chat', identity, { ...all, showReasoning });
+      const sink = openSink('chat', identity, { ...asAsked, showReasoning });
       const stream = new TranslatedStream(openSource('messages'), sink);
       const reads = events.map((event) => stream.read(Buffer.from(JSON.stringify(event)), ''));
       return reads.map((read) => (read.kind === 'changed' ? read.events.toString() : '')).join('');
@@ -333,7 +290,7 @@ describe('a chat that wants no thought shown', () => {
   it('is shown none in a whole answer', () => {
     const answer = WholeAnswer.of(openSource('messages').readWhole(Buffer.from('{}'), message));
     const whole = (showReasoning: boolean) =>
-      writeAnswer('chat', answer, identity, { showReasoning }).bytes.toString();
+      writeAnswer('chat', answer, identity, { ...asAsked, showReasoning }).bytes.toString();
     expect(whole(true)).toMatch(THOUGHT);
     expect(whole(false)).toContain('said');
     expect(whole(false)).not.toMatch(THOUGHT);
@@ -346,7 +303,7 @@ it.each([
   ['messages', /"cache_creation_input_tokens":7,"cache_read_input_tokens":5/],
 ] as const)('tokens that were written to a cache are told in %s, streamed or not', (to, told) => {
   const counted = { prompt: 20, completion: 2, reasoning: null, cached: 5, cacheWritten: 7 };
-  const sink = openSink(to, identity, all);
+  const sink = openSink(to, identity, asAsked);
   sink.write({ type: 'start', id: 'a' });
   expect(sink.end({ identity, shown: 1n, tokens: counted }).toString()).toMatch(told);
   expect(shownUsage(to, null, { shown: 1n, tokens: counted }).toString()).toMatch(told);
@@ -403,7 +360,7 @@ describe('an answer of chat whose content is a list of parts', () => {
       { type: 'text', text: 'first last' },
     ]);
     expect(records(shown('chat', 'responses', answer).output)).toMatchObject([
-      { type: 'reasoning', summary: [{ text: 'so' }] },
+      { type: 'reasoning', content: [{ type: 'reasoning_text', text: 'so' }] },
       { type: 'message', content: [{ text: 'first last' }] },
     ]);
   });
@@ -422,9 +379,10 @@ describe('what a provider of the messages format has answered', () => {
       upstreamModel: 'm',
       outputTokensCap: 4_000,
       reasonsByEffort: false,
+      dialect: askedDialect,
     });
     if (isApiError(result)) throw new Error(result.message);
-    return recordOf(records(recordOf(JSON.parse(result.bytes.toString())).messages)[1]).content;
+    return recordOf(records(recordOf(JSON.parse(result.object.bytes.toString())).messages)[1]).content;
   };
   const user = { role: 'user', content: 'x' };
   const inOrder = (blocks: readonly Block[]): Block[] => [

@@ -41,6 +41,7 @@ async function ask(model: string, extra: object) {
   return {
     status: res.status,
     text: await res.text(),
+    ignored: res.headers.get('x-ignored-fields'),
     sent: wire.requests.slice(asked).map(({ body }) => body),
   };
 }
@@ -53,12 +54,17 @@ describe('a server on a private address that names no dialect', () => {
     'user_config',
     'mock_response',
     'safety_model',
-    'fallbacks',
-    'extra_body',
     'model_info',
     'num_retries',
     'id_slot',
-  ])('is never sent %s, and the caller hears which field it was', async (field) => {
+  ])('is never sent %s, and the answer names the field that was left out', async (field) => {
+    const { status, ignored, sent } = await ask('own/careful', { [field]: 'x' });
+    expect([status, ignored]).toEqual([200, field]);
+    expect(sent).toHaveLength(1);
+    expect(sent[0]).not.toHaveProperty(field);
+  });
+
+  it.each(['fallbacks', 'extra_body'])('is not asked where %s would change what is sent', async (field) => {
     const { text, sent } = await ask('own/careful', { [field]: 'x' });
     expect(sent).toEqual([]);
     expect(JSON.parse(text).error.message).toContain(field);

@@ -41,6 +41,12 @@ function refusal(format: FormatName, extra: object, catalog: Catalog): string {
   return result.ok ? 'admitted' : `${result.error.code} ${result.error.param}`;
 }
 
+/** The names of what the first provider is not sent, or why it is not asked. */
+function leftOut(format: FormatName, extra: object, catalog: Catalog): unknown {
+  const result = admitted(format, extra, catalog);
+  return result.ok ? result.plan.candidates[0]?.leftOut : result.error.code;
+}
+
 const CHAT = 'chat';
 const image = 'https://example.com/cat.png';
 const imageIn = (format: FormatName): object => {
@@ -231,33 +237,39 @@ describe('a server that an operator runs itself', () => {
   });
 
   it.each(['guided_grammar', 'structured_outputs', 'thing_of_next_year', 'verbosity'])(
-    'is not asked for anything else, and the caller hears what it is: %s',
+    'is not sent anything else, and the caller hears what it is: %s',
     (field) => {
       for (const name of selfHosted) {
-        expect(refusal(CHAT, { [field]: 'x' }, at(dialects[name]))).toBe(`no_provider ${field}`);
-        expect(refusal(CHAT, { [field]: null }, at(dialects[name]))).toBe('admitted');
+        expect(sent(CHAT, { [field]: 'x' }, at(dialects[name]))).not.toHaveProperty(field);
+        expect(leftOut(CHAT, { [field]: 'x' }, at(dialects[name]))).toEqual([field]);
+        expect(leftOut(CHAT, { [field]: null }, at(dialects[name]))).toEqual([]);
       }
     },
   );
 
   it.each(powerfulFields)('is never sent %s, which %s heeds', (field, _server) => {
     for (const name of selfHosted) {
-      for (const value of ['x', { a: 'b' }, ['x'], true, 7])
-        expect(refusal(CHAT, { [field]: value }, at(dialects[name]))).toMatch(
-          /^(?:no_provider|invalid_request)/,
-        );
+      for (const value of ['x', { a: 'b' }, ['x'], true, 7]) {
+        const catalog = at(dialects[name]);
+        if (refusal(CHAT, { [field]: value }, catalog).startsWith('invalid_request')) continue;
+        expect(sent(CHAT, { [field]: value }, catalog)).not.toHaveProperty(field);
+        expect(leftOut(CHAT, { [field]: value }, catalog)).toEqual([field]);
+      }
     }
     expect(refusal(CHAT, { [field]: 'x' }, at(dialects.other))).not.toContain('no_provider');
   });
 
   it.each([
-    [{ response_format: { type: 'regex', value: '(a+)+$' } }, 'response_format.type'],
-    [{ response_format: { type: 'structural_tag' } }, 'response_format.type'],
-    [{ response_format: { type: 'grammar' } }, 'response_format.type'],
-  ])('is not sent %j, a pattern or a grammar of the caller', (extra, param) => {
-    for (const name of selfHosted)
-      expect(refusal(CHAT, extra, at(dialects[name]))).toBe(`no_provider ${param}`);
-    expect(refusal(CHAT, extra, at(dialects.other))).toBe('admitted');
+    [{ response_format: { type: 'regex', value: '(a+)+$' } }],
+    [{ response_format: { type: 'structural_tag' } }],
+    [{ response_format: { type: 'grammar' } }],
+  ])('is not sent %j, a pattern or a grammar of the caller', (extra) => {
+    for (const name of selfHosted) {
+      expect(sent(CHAT, extra, at(dialects[name]))).not.toHaveProperty('response_format');
+      expect(leftOut(CHAT, extra, at(dialects[name]))).toEqual(['response_format']);
+    }
+    expect(sent(CHAT, extra, at(dialects.other))).toMatchObject(extra);
+    expect(leftOut(CHAT, extra, at(dialects.other))).toEqual([]);
   });
 
   it('is sent the usual arguments of a template and formats of an answer', () => {
@@ -286,8 +298,9 @@ describe('a server that an operator runs itself', () => {
 
   it.each(['responses', 'messages'] as const)('is as careful in the format %s', (format) => {
     const native = at(dialects.vllm, [CHAT, 'responses', 'messages']);
-    expect(refusal(format, { kv_transfer_paramz: {} }, native)).toBe('no_provider kv_transfer_paramz');
-    expect(refusal(format, { temperature: 0.5 }, native)).toBe('admitted');
+    expect(sent(format, { kv_transfer_paramz: {} }, native)).not.toHaveProperty('kv_transfer_paramz');
+    expect(leftOut(format, { kv_transfer_paramz: {} }, native)).toEqual(['kv_transfer_paramz']);
+    expect(leftOut(format, { temperature: 0.5 }, native)).toEqual([]);
   });
 
   it('keeps the caches of prompts of two agents apart', () => {
@@ -309,7 +322,7 @@ describe('a server that an operator runs itself', () => {
       for (const name of selfHosted) {
         expect(refusal(format, imageIn(format), at(dialects[name]))).toBe('admitted');
         expect(refusal(format, fileIn(format), native(dialects[name]))).toBe(
-          `no_provider ${format === 'responses' ? 'input' : 'messages'}[0].content[0]`,
+          `invalid_request ${format === 'responses' ? 'input' : 'messages'}[0].content[0]`,
         );
         expect(refusal(format, fileIn(format), native({ ...dialects[name], images: 'url' }))).toBe(
           'admitted',
@@ -331,9 +344,10 @@ describe('a plain server of the chat format', () => {
     [{ reasoning: { exclude: true, effort: 'low' } }, 'reasoning.exclude'],
     [{ reasoning: { exclude: 'yes' } }, 'reasoning.exclude'],
     [{ reasoning: { of_next_year: 1 } }, 'reasoning.of_next_year'],
-  ])('is not asked about thought what it has no field for, and the caller hears it: %j', (extra, param) => {
-    expect(refusal(CHAT, extra, plain)).toBe(`no_provider ${param}`);
-    expect(refusal(CHAT, extra, router)).toBe('admitted');
+  ])('is not asked about reasoning what it has no field for, and the caller hears it: %j', (extra, param) => {
+    expect(sent(CHAT, extra, plain)).not.toHaveProperty('reasoning');
+    expect(leftOut(CHAT, extra, plain)).toEqual([param]);
+    expect(leftOut(CHAT, extra, router)).toEqual([]);
   });
 
   it.each<[object]>([
@@ -343,16 +357,18 @@ describe('a plain server of the chat format', () => {
     [{ reasoning: { enabled: false }, reasoning_effort: 'none' }],
     [{ reasoning: null }],
   ])('is asked for what it does anyway, and for what an effort says: %j', (extra) => {
-    expect(refusal(CHAT, extra, plain)).toBe('admitted');
+    expect(leftOut(CHAT, extra, plain)).toEqual([]);
   });
 
-  it.each<[object, string]>([
-    [{ plugins: [{ id: 'web' }, { id: 'response-healing' }] }, 'tool_not_served plugins[0]'],
-    [{ plugins: [{ id: 'response-healing' }] }, 'no_provider plugins[0]'],
-    [{ transforms: ['middle-out'] }, 'no_provider transforms'],
-    [{ plugins: [{ id: 'response-healing', enabled: false }], transforms: [] }, 'admitted'],
-  ])('is not asked for what only a router does around an answer: %j', (extra, told) => {
-    expect(refusal(CHAT, extra, plain)).toBe(told);
+  it.each<[object, string[]]>([
+    [{ plugins: [{ id: 'context-compression' }, { id: 'response-healing' }] }, ['plugins[0]', 'plugins[1]']],
+    [{ plugins: [{ id: 'response-healing' }] }, ['plugins[0]']],
+    [{ transforms: ['middle-out'] }, ['transforms']],
+    [{ plugins: [{ id: 'response-healing', enabled: false }], transforms: [] }, []],
+  ])('is not asked for what only a router does around an answer, and the caller hears it: %j', (extra, told) => {
+    expect(leftOut(CHAT, extra, plain)).toEqual(told);
+    expect(sent(CHAT, extra, plain)).not.toHaveProperty('plugins');
+    expect(sent(CHAT, extra, plain)).not.toHaveProperty('transforms');
   });
 
   it('is sent what is said of thought in the words of another format', () => {
@@ -402,11 +418,22 @@ describe('a server that refuses fields', () => {
     [{ logprobs: true }, 'logprobs'],
     [{ top_logprobs: 2 }, 'top_logprobs'],
     [{ logit_bias: { '1': 1 } }, 'logit_bias'],
-    [{ n: 2 }, 'n'],
     [named, 'messages[1].name'],
-  ])('is not asked, and the caller hears which it was: %j', (extra, param) => {
-    expect(refusal(CHAT, extra, groq)).toBe(`no_provider ${param}`);
-    expect(refusal(CHAT, extra, at(dialects.other))).toBe('admitted');
+  ])('is not sent them, and the caller hears which it was: %j', (extra, param) => {
+    expect(leftOut(CHAT, extra, groq)).toEqual([param]);
+    expect(JSON.stringify(sent(CHAT, extra, groq))).not.toContain(`"${param.replace(/^.*\./, '')}"`);
+    expect(leftOut(CHAT, extra, at(dialects.other))).toEqual([]);
+  });
+
+  it('is not asked for several answers, of which it gives one', () => {
+    expect(refusal(CHAT, { n: 2 }, groq)).toBe('invalid_request n');
+    expect(refusal(CHAT, { n: 2 }, at(dialects.other))).toBe('admitted');
+  });
+
+  it('is not asked where the caller wants every field heeded', () => {
+    const strict = { logprobs: true, provider: { require_parameters: true } };
+    expect(refusal(CHAT, strict, groq)).toBe('no_provider logprobs');
+    expect(refusal(CHAT, strict, at(dialects.other))).toBe('admitted');
   });
 
   it('is asked without those that ask for what happens anyway', () => {
@@ -416,7 +443,7 @@ describe('a server that refuses fields', () => {
     expect(body.temperature).toBe(0.5);
   });
 
-  it('is left to another endpoint of the model', () => {
+  it('comes behind another endpoint of the model that takes them', () => {
     const both = testCatalog({
       models: [model({ endpoints: [endpoint({ providerId: 'groq' }), endpoint({ providerId: 'plain' })] })],
       providers: [
@@ -429,12 +456,13 @@ describe('a server that refuses fields', () => {
       return result.ok ? result.plan.candidates.map((each) => each.provider.id) : result.error.code;
     };
     expect(candidatesOf({})).toEqual(['groq', 'plain']);
-    expect(candidatesOf({ logprobs: true })).toEqual(['plain']);
+    expect(candidatesOf({ logprobs: true })).toEqual(['plain', 'groq']);
+    expect(candidatesOf({ logprobs: true, provider: { require_parameters: true } })).toEqual(['plain']);
   });
 
   it('for every field that it does not know is sent only those that it does', () => {
-    expect(refusal(CHAT, { top_k: 5 }, google)).toBe('no_provider top_k');
-    expect(refusal('messages', { top_k: 5 }, google)).toBe('no_provider top_k');
+    expect(leftOut(CHAT, { top_k: 5 }, google)).toEqual(['top_k']);
+    expect(leftOut('messages', { top_k: 5 }, google)).toEqual(['top_k']);
     expect(sent(CHAT, { temperature: 0.5, user: 'me', seed: 1 }, google)).toEqual({
       model: 'small-2026',
       messages: [{ role: 'user', content: 'Hello' }],

@@ -119,14 +119,18 @@ const mistakes: readonly Mistake[] = [
     },
   ],
   [
-    'no_provider',
+    'invalid_request',
     (body, format) => {
       body[listOf(format)] = [{ role: 'user', content: [textPart[format]], attachments: [{ url: GOOD }] }];
     },
   ],
-  ['no_provider', (body) => Object.assign(body, { api_base: 'https://example.com' })],
-  ['no_provider', (body) => Object.assign(body, { guided_regex: '(a+)+$' })],
-  ['no_provider', (body) => Object.assign(body, { lora: [{ id: 1 }] })],
+  ['no_provider', (body) => Object.assign(body, { provider: { only: ['acme'] } })],
+  ['no_provider', (body) => Object.assign(body, { provider: { ignore: ['acme'] } })],
+  ['no_provider', (body) => Object.assign(body, { provider: { max_price: { prompt: 0 } } })],
+  [
+    'no_provider',
+    (body) => Object.assign(body, { lora: [{ id: 1 }], provider: { require_parameters: true } }),
+  ],
 ];
 
 describe.each(FORMATS)('%s: a caller who leaves out what each refusal names', (format) => {

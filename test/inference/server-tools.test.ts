@@ -69,6 +69,33 @@ function refused(format: FormatName, extra: object, modelId?: string) {
   return { code, param, message };
 }
 
+/** The names of what the first provider is not sent. */
+function leftOut(format: FormatName, extra: object, modelId: string): readonly string[] | undefined {
+  const admitted = admit(format, extra, modelId);
+  return admitted.ok ? admitted.plan.candidates[0]?.leftOut : undefined;
+}
+
+const own: Readonly<Record<FormatName, object>> = {
+  chat: { type: 'function', function: { name: 'f' } },
+  responses: { type: 'function', name: 'f' },
+  messages: { name: 'f', input_schema: { type: 'object' } },
+};
+const auto: Readonly<Record<FormatName, unknown>> = {
+  chat: 'auto',
+  responses: 'auto',
+  messages: { type: 'auto' },
+};
+const functionChoice: Readonly<Record<FormatName, object>> = {
+  chat: { type: 'function', function: { name: 'f' } },
+  responses: { type: 'function', name: 'f' },
+  messages: { type: 'tool', name: 'f' },
+};
+const forced: Readonly<Record<FormatName, unknown>> = {
+  chat: 'required',
+  responses: 'required',
+  messages: { type: 'any' },
+};
+
 const search = (parameters: object = {}) => ({ type: 'openrouter:web_search', parameters });
 const steps = (count: number) => [{ type: 'step_count_is', step_count: count }];
 
@@ -239,12 +266,27 @@ describe.each(FORMATS)('a web search on %s', (format) => {
     });
   });
 
-  it('is refused with the tool’s name where no provider of the model runs it', () => {
-    expect(refused(format, { tools: [search()] }, 'acme/plain')).toEqual({
-      code: 'tool_not_served',
-      param: 'tools[0]',
-      message: expect.stringContaining('`openrouter:web_search`'),
-    });
+  it('is left out by its name where it is merely offered, and no provider of the model runs it', () => {
+    for (const choice of [undefined, null, auto[format], functionChoice[format]]) {
+      const extra = { tools: [search(), own[format]], tool_choice: choice };
+      expect(sent(format, extra, 'acme/plain').tools).toEqual([own[format]]);
+      expect(leftOut(format, extra, 'acme/plain')).toEqual(['tools[0]']);
+    }
+    const alone = sent(format, { tools: [search()], tool_choice: auto[format] }, 'acme/plain');
+    for (const member of ['tools', 'tool_choice']) expect(alone).not.toHaveProperty(member);
+  });
+
+  it('is refused with the tool’s name where it is asked for, and no provider of the model runs it', () => {
+    for (const demand of [
+      { tool_choice: forced[format] },
+      { provider: { require_parameters: true } },
+    ]) {
+      expect(refused(format, { tools: [search(), own[format]], ...demand }, 'acme/plain')).toEqual({
+        code: 'tool_not_served',
+        param: 'tools[0]',
+        message: expect.stringContaining('`openrouter:web_search`'),
+      });
+    }
     expect(refused(format, {}, 'acme/plain:online')).toMatchObject({
       code: 'tool_not_served',
       param: 'model',
@@ -253,10 +295,13 @@ describe.each(FORMATS)('a web search on %s', (format) => {
   });
 
   if (format !== 'messages') {
-    it('is refused where the call is translated, by whatever door', () => {
-      for (const extra of [{ tools: [search()] }, { plugins: [{ id: 'web' }] }, { web_search_options: {} }]) {
+    it('is refused where the call is translated, by whatever door it is asked for', () => {
+      const asked = { tools: [search()], tool_choice: forced[format] };
+      for (const extra of [asked, { plugins: [{ id: 'web' }] }, { web_search_options: {} }])
         expect(refused(format, extra, 'acme/half').code).toBe('tool_not_served');
-      }
+      const offered = { tools: [search(), own[format]] };
+      expect(sent(format, offered, 'acme/half').tools).toMatchObject([{ name: 'f' }]);
+      expect(leftOut(format, offered, 'acme/half')).toEqual(['tools[0]']);
       expect(refused(format, {}, 'acme/half:online').code).toBe('tool_not_served');
     });
   }
@@ -284,8 +329,9 @@ describe.each(FORMATS)('a web search on %s', (format) => {
     }
   });
 
-  it('leaves fallbacks that cannot run it untried', () => {
-    const admitted = admit(format, { tools: [search()], models: ['acme/plain'] });
+  it('leaves fallbacks that cannot run it untried, where it is asked for', () => {
+    const extra = { tools: [search()], models: ['acme/plain'], tool_choice: forced[format] };
+    const admitted = admit(format, extra);
     expect(admitted.ok && admitted.plan.candidates.map((each) => each.model.id)).toEqual(['acme/small']);
   });
 });
@@ -339,11 +385,11 @@ describe('the tools of Anthropic’s own', () => {
       { name: 'f', input_schema: {} },
       { type: 'web_search_20250305', name: 'web_search', max_uses: 2, allowed_domains: ['a.com'] },
     ]);
-    const engine = { tools: [search({ engine: 'exa' })] };
+    const demand = { tool_choice: { type: 'any' } };
+    const engine = { tools: [search({ engine: 'exa' })], ...demand };
     expect(refused('messages', engine, 'acme/claude')).toMatchObject({ code: 'tool_not_served' });
-    expect(refused('messages', { tools: [{ type: 'openrouter:datetime' }] }, 'acme/claude').code).toBe(
-      'tool_not_served',
-    );
+    const clock = { tools: [{ type: 'openrouter:datetime' }], ...demand };
+    expect(refused('messages', clock, 'acme/claude').code).toBe('tool_not_served');
   });
 
   it.each<[FormatName, object, string]>([
@@ -407,12 +453,15 @@ describe('the tools of Anthropic’s own', () => {
     ]);
   });
 
-  it('are refused at any other server that speaks the format', () => {
-    expect(refused('messages', { tools: [late] }, 'acme/plain').code).toBe('tool_not_served');
+  it('are refused at any other server that speaks the format, where the choice names them', () => {
+    const named = { tools: [late], tool_choice: { type: 'tool', name: 'web_fetch' } };
+    expect(refused('messages', named, 'acme/plain').code).toBe('tool_not_served');
+    expect(leftOut('messages', { tools: [late] }, 'acme/plain')).toEqual(['tools[0]']);
   });
 
   it('are refused where a search has no price', () => {
-    expect(refused('messages', { tools: [own] }, 'acme/unpriced')).toMatchObject({
+    const named = { tools: [own], tool_choice: { type: 'tool', name: 'web_search' } };
+    expect(refused('messages', named, 'acme/unpriced')).toMatchObject({
       code: 'tool_not_served',
       message: expect.stringContaining('`web_search_20250305`'),
     });

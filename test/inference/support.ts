@@ -75,6 +75,9 @@ export const candidate = (given: Partial<Candidate> = {}): Candidate => {
     format: given.format ?? chatFormat,
     translated: given.translated ?? null,
     serverTools: given.serverTools ?? null,
+    leftOut: given.leftOut ?? [],
+    unrunTools: given.unrunTools ?? [],
+    betaFields: given.betaFields ?? [],
   };
 };
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { SERVER_TOOL_PROMPT_TOKENS } from '#core/limits.ts';
 import {
+  CUSTOM_TOOL_TOKENS,
+  JOINED_NAME_TOKENS,
   TOOL_USE_PROMPT_TOKENS,
   TOOLSET_PROMPT_TOKENS,
   toolPromptTokens,
@@ -19,7 +21,15 @@ describe('what a provider tells the model of tools', () => {
 
   it('is how they are used, for those that the caller describes', () => {
     expect(of('function', 'function')).toBe(TOOL_USE_PROMPT_TOKENS);
-    expect(of(undefined, 'custom')).toBe(TOOL_USE_PROMPT_TOKENS);
+    expect(toolPromptTokens({ tools: [{ name: 'f', input_schema: {} }, { type: 'custom', input_schema: {} }] })).toBe(
+      TOOL_USE_PROMPT_TOKENS,
+    );
+  });
+
+  it('is also the words with which a tool that takes a text, or stands in a namespace, becomes a function', () => {
+    expect(of('custom')).toBe(TOOL_USE_PROMPT_TOKENS + CUSTOM_TOOL_TOKENS);
+    const tools = [{ type: 'namespace', name: 'n', tools: [{ name: 'a' }, { name: 'b' }] }];
+    expect(toolPromptTokens({ tools })).toBe(TOOL_USE_PROMPT_TOKENS + 2 * JOINED_NAME_TOKENS);
   });
 
   it('is also what each is that the caller names alone', () => {

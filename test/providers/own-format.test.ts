@@ -109,12 +109,25 @@ describe('a provider with a format of its own serves callers of every format', (
     expect(call && [call.outcome, formatUsd(call.chargedNanoUsd)]).toEqual(['ok', COST_USD]);
   });
 
-  it('and refuses by its name, before anything is held, what its format has no place for', async () => {
-    const asked = provider.requests.length;
+  it('and names the setting that its format has no place for', async () => {
+    answers({ say: 'A moon.' }, { close: true, count: COUNT });
     const response = await gateway.post(requestIn('messages', 'acme/moon', { top_k: 5 }), {
       path: pathOf('messages'),
     });
-    expect([response.status, await response.text()]).toEqual([404, expect.stringContaining('`top_k`')]);
+    expect([response.status, response.headers.get('x-ignored-fields')]).toEqual([200, 'top_k']);
+    expect(JSON.stringify(provider.requests.at(-1)?.body)).not.toContain('top_k');
+  });
+
+  it('and refuses by its name, before anything is held, what the meaning hangs on', async () => {
+    const asked = provider.requests.length;
+    const schema = { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'object' } } };
+    const response = await gateway.post(requestIn('chat', 'acme/moon', { response_format: schema }), {
+      path: pathOf('chat'),
+    });
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining('`response_format`'),
+    ]);
     expect(provider.requests).toHaveLength(asked);
     expect((await gateway.view()).holds).toEqual([]);
   });

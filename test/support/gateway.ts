@@ -104,7 +104,10 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const logged: LoggedLine[] = [];
   const note = (event: string, fields?: LogFields) => void logged.push({ event, fields });
   const log: Log = { info: note, warn: note, error: note };
-  const yaml = options.yaml?.replaceAll('PROVIDER_URL', provider.baseUrl) ?? defaultYaml(provider);
+  const yaml =
+    options.yaml
+      ?.replaceAll('PROVIDER_URL', provider.baseUrl)
+      .replaceAll('PROVIDER_ORIGIN', new URL(provider.baseUrl).origin) ?? defaultYaml(provider);
   const configFile = join(dataDir, 'faregate.yaml');
   const files = options.files === false ? '' : (cluster?.filesYaml ?? '');
   await writeFile(configFile, yaml + (cluster?.yaml ?? '') + files);

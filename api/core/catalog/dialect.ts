@@ -22,6 +22,12 @@ export interface Dialect {
   knownAnswerFormatsOnly: boolean;
   /** Fields that it answers with an error; `messages[].name` stands for that of any message. */
   refusedFields: ReadonlySet<string>;
+  /** The member of an earlier answer in which its reasoning goes back; `null`: none is taken. */
+  reasoningMember: 'reasoning' | 'reasoning_content' | null;
+  /** The words for an effort that it takes, the least first; `null`: every one. */
+  efforts: readonly string[] | null;
+  /** It signs tool calls of a chat, and refuses a call that comes back unsigned. */
+  signsCalls: boolean;
   /** Members of answers that name the vendor, or our account there: no caller sees them. */
   vendorFields: readonly string[];
   /** Where its cache of prompts, which all callers share, is kept apart by a salt of each agent. */

@@ -3,9 +3,12 @@ export type AnswerPiece =
   /** The provider's id for the answer. It comes first, once. */
   | { type: 'start'; id: string }
   | { type: 'text'; text: string }
+  /** The model says why it does not answer. */
+  | { type: 'refusal'; text: string }
   /** A page on which the text so far rests. */
   | { type: 'citation'; url: string; title: string }
-  | { type: 'reasoning'; text: string }
+  /** `isRaw`: the reasoning itself, and no summary of it; missing: not known. */
+  | { type: 'reasoning'; text: string; isRaw?: true }
   /**
    * The signature of all reasoning before it, with which the provider takes the reasoning back in a later call. Some models show no
    * reasoning, and sign it all the same.
@@ -13,6 +16,8 @@ export type AnswerPiece =
   | { type: 'signature'; signature: string }
   /** Reasoning that only the provider can read. */
   | { type: 'encrypted'; data: string }
+  /** What the provider signed the tool call after it with. */
+  | { type: 'call_signature'; signature: string }
   | { type: 'tool_call'; index: number; id: string; name: string }
   /** A part of the JSON text of the arguments of the call with this index. */
   | { type: 'arguments'; index: number; json: string }

@@ -2,7 +2,7 @@
  * A request in no format's words: what a provider that does not speak the caller's format is asked. A reader makes it
  * of the caller's body, a writer makes the provider's body of it; what has no place in it cannot be translated.
  */
-export interface Conversation {
+export interface Conversation extends Cached {
   system: readonly TextPart[];
   /** Oldest first. */
   turns: readonly Turn[];
@@ -16,21 +16,36 @@ export interface Conversation {
   stop: readonly string[];
   reasoning: Reasoning | null;
   answerFormat: AnswerFormat | null;
+  /** How much the answer says: `low`, `medium` or `high`, and where the caller wrote it; `null`: not said. */
+  verbosity: { level: string; at: string } | null;
 }
 
 export type Turn =
   /** Said in the middle of a conversation. `at`: where. */
   | { role: 'system'; parts: readonly TextPart[]; at: string }
-  | { role: 'user'; parts: readonly UserPart[] }
+  /** `name`: who of several speaks; missing: not said. */
+  | { role: 'user'; parts: readonly UserPart[]; name?: string }
   | { role: 'assistant'; parts: AssistantPart[] }
   /** What the caller's code answered to one tool call. */
-  | { role: 'tool'; callId: string; parts: readonly UserPart[]; failed: boolean };
+  | ({ role: 'tool'; callId: string; parts: readonly UserPart[]; failed: boolean } & Cached);
 
-export interface TextPart {
+export interface TextPart extends Cached {
   type: 'text';
   text: string;
+  /** Of an answer: it says why the model does not answer. */
+  isRefusal?: true;
   /** Of an answer: the pages that it rests on. */
   citations?: Citation[];
+}
+
+/** What a provider keeps of a prompt for the next call ends with a thing that is marked. */
+export interface Cached {
+  cache?: CacheMark;
+}
+
+export interface CacheMark {
+  /** How long it is kept: `5m` or `1h`; `null`: as long as the provider likes. */
+  ttl: string | null;
 }
 
 export interface Citation {
@@ -42,8 +57,8 @@ export interface Citation {
 
 export type UserPart =
   | TextPart
-  | { type: 'image'; url: string; detail: string | null; at: string }
-  | { type: 'file'; url: string; filename: string | null; at: string };
+  | ({ type: 'image'; url: string; detail: string | null; at: string } & Cached)
+  | ({ type: 'file'; url: string; filename: string | null; at: string } & Cached);
 
 export type AssistantPart = TextPart | ReasoningPart | ToolCallPart;
 
@@ -51,12 +66,16 @@ export type AssistantPart = TextPart | ReasoningPart | ToolCallPart;
 export interface ReasoningPart {
   type: 'reasoning';
   text: string;
+  /** It is the reasoning itself, and no summary of it; missing: not known. */
+  isRaw?: true;
   signature: string | null;
   /** Thought that nobody but the provider can read. */
   encrypted: string | null;
+  /** What the provider signed the next tool call with, and wants back with that call; missing: nothing. */
+  callSignature?: string;
 }
 
-export interface ToolCallPart {
+export interface ToolCallPart extends Cached {
   type: 'tool_call';
   id: string;
   name: string;
@@ -64,7 +83,7 @@ export interface ToolCallPart {
   argumentsJson: string;
 }
 
-export interface FunctionTool {
+export interface FunctionTool extends Cached {
   name: string;
   description: string | null;
   /** A JSON Schema; `null`: any object. */
@@ -82,6 +101,19 @@ export interface AskedModel {
   outputTokensCap: number;
   /** It decides by itself how long it thinks, and refuses a budget. */
   reasonsByEffort: boolean;
+  /** The server's, as far as they decide the same. */
+  dialect: AskedDialect;
+}
+
+/** How a server takes what other servers do not. */
+export interface AskedDialect {
+  /** The member of an earlier chat answer in which its reasoning goes back; `null`: none is taken. */
+  reasoningMember: 'reasoning' | 'reasoning_content' | null;
+  /** The words for an effort that it takes, the least first; `null`: every one. */
+  efforts: readonly string[] | null;
+  /** It signs tool calls, and wants the signatures back. */
+  signsCalls: boolean;
+  takesVerbosity: boolean;
 }
 
 export interface Reasoning {

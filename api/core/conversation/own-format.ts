@@ -7,8 +7,8 @@ import type { AskedModel, Conversation } from './conversation.ts';
  */
 export interface OwnFormat {
   /**
-   * Returns the whole body. A part of the conversation that has no place in it is named to `unsupported`, and then no provider
-   * of this kind is asked.
+   * Returns the whole body. A setting that has no place in it is left out and named to the caller (`unsupported.leaveOut`). A part of
+   * the conversation that has none is a reason to ask no provider of this kind (`unsupported.add`).
    */
   write(conversation: Conversation, asked: AskedModel, unsupported: NamedFields): object;
   /**
@@ -34,9 +34,12 @@ export function imageLinkAt(value: Readonly<Record<string, unknown>>): string | 
 export interface NamedFields {
   /**
    * @param param The field's place, such as `messages[0].name`: `at` in the conversation.
+   * Refuses the call for this kind.
    * @param words What the field is, if its place does not say enough.
    */
   add(param: string, words?: string): void;
+  /** Names a field that is left out of the body without a change of its meaning. */
+  leaveOut(param: string): void;
 }
 
 /** Reads the events of one stream in order. A kind whose streams are not server-sent events turns them into events in its adapter. */

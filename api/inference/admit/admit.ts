@@ -25,6 +25,8 @@ export interface Routes {
   catalog: Catalog;
   health: EndpointHealth;
   links: LinkRules;
+  /** Betas of the messages format that the caller switched on; `null` or missing: none. */
+  betas?: string | null;
 }
 
 export type Admitted = { ok: true; plan: CallPlan } | { ok: false; error: ApiError };
@@ -92,7 +94,7 @@ function checkBody(
 /** Which endpoints may run the call, in which words, and what it may cost. */
 function* planCall(
   { format, object, value, request, media }: ReadCall,
-  { catalog, health }: Routes,
+  { catalog, health, betas = null }: Routes,
 ): Steps<Admitted> {
   const preferences = readPreferences(value.provider);
   const resolved = resolveModels(catalog, health, request, preferences);
@@ -111,6 +113,7 @@ function* planCall(
     media,
     serverTools,
     preferences,
+    betas,
   });
   if (isApiError(chosen)) return { ok: false, error: chosen };
   const candidates = skipOpenEndpoints(chosen, health);
@@ -134,6 +137,7 @@ function* planCall(
         toolPromptTokens(value) +
         TEMPLATE_TOKENS,
     promptEstimateTokens: estimateTokens(promptTextBytes(value)),
+    betas,
     images: media.images,
     linkedImages: media.linkedImages,
   };

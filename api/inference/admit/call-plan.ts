@@ -2,7 +2,7 @@ import type { Endpoint, Model, Provider } from '#core/catalog/catalog.ts';
 import type { CallFormat, CallRequest, UpstreamFormat } from '../formats/call-format.ts';
 import type { JsonObject } from '../json/json-object.ts';
 import type { LinkedImage } from '../linked-images/linked-media.ts';
-import type { PlacedTools } from '../server-tools/server-tools.ts';
+import type { PlacedTools, ServerTool } from '../server-tools/server-tools.ts';
 
 /** One call, checked and resolved: what it asks, who may run it, and the bounds that its hold is made of. */
 export interface CallPlan extends Omit<CallRequest, 'model' | 'fallbacks'> {
@@ -17,6 +17,8 @@ export interface CallPlan extends Omit<CallRequest, 'model' | 'fallbacks'> {
   promptTokensMax: number;
   /** What an uncounted prompt is taken to be. */
   promptEstimateTokens: number;
+  /** Betas of the messages format that the caller switched on; `null`: none. */
+  betas: string | null;
   images: number;
   /** Those of them that a link leads to. */
   linkedImages: readonly LinkedImage[];
@@ -30,8 +32,14 @@ export interface Candidate {
   format: UpstreamFormat;
   /** The caller's request in those words; `null`: in the caller's own. */
   translated: JsonObject | null;
+  /** Fields of a messages body whose betas are not sent, so that they are not either. */
+  betaFields: readonly string[];
+  /** The names of the fields that the provider is not sent, as the caller wrote them. */
+  leftOut: readonly string[];
   /** `:nitro` and the like, without the colon, for a provider that knows them. */
   suffixes: readonly string[];
   /** What the provider runs in the middle of the answer; `null`: nothing. */
   serverTools: PlacedTools | null;
+  /** The tools that nobody at this endpoint runs, and that the model may do without. */
+  unrunTools: readonly ServerTool[];
 }

@@ -34,8 +34,12 @@ export interface CallFormat extends UpstreamFormat {
   refuseTools(body: Readonly<Record<string, unknown>>): ApiError | null;
   /** A whole answer as the caller sees it. */
   showAnswer(answer: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer;
-  /** What ends a stream that failed after it had begun. */
-  streamError(identity: AnswerIdentity, error: ApiError): Buffer;
+  /**
+   * What ends a stream that failed after it had begun.
+   *
+   * @param shownEvents How many events came before, where a format numbers them.
+   */
+  streamError(identity: AnswerIdentity, error: ApiError, shownEvents: number): Buffer;
 }
 
 export type ReadRequest = { ok: true; request: CallRequest } | { ok: false; error: ApiError };
@@ -103,6 +107,8 @@ export interface StreamNames {
 export interface AnswerIdentity {
   id: string;
   createdAtS: number;
+  /** When it is asked for. */
+  nowS: number;
   model: string;
 }
 
@@ -123,6 +129,8 @@ export interface StreamReader {
   readonly namesEvents: boolean;
   /** The text that the answer has brought so far, shown or not. */
   readonly text: TextCount;
+  /** How many events the caller was shown; absent or `null`: as many as the provider sent. */
+  readonly eventsShown?: number | null;
   /** The usage records that came so far. */
   readonly records: StreamUsage;
   read(data: Buffer, eventName: string): ReadEvent;

@@ -69,8 +69,12 @@ export function isLastChunk(object: JsonObject): boolean {
 
 const choicesOf = (object: JsonObject): unknown => parseJson(memberText(object, 'choices') ?? '[]');
 
+/** A router's clients want the name of a provider in every chat answer, and the operator's are nobody's business. */
+export const ANSWERED_BY = 'faregate';
+
 /** The caller sees one record, which is ours: another one would tell what the vendor charges. */
 export function showChatAnswer(good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
   const shown = shownChanges('chat', good, charge, candidate);
+  if (memberText(good.answer, 'provider') === undefined) shown.set('provider', JSON.stringify(ANSWERED_BY));
   return rebuildJsonObject(good.answer, withOneRecord(good, shown, withoutUsage));
 }

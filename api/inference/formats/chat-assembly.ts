@@ -4,10 +4,12 @@ import { parseRecord } from '../json/parse-record.ts';
 import { AnswerText, addChat } from '../price/answer-text.ts';
 import { countedBy } from '../price/stream-text-count.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
+import { CallNumbers, callPiecesIn, readCallPiece } from './call-numbers.ts';
 import { ChatStream } from './chat-stream.ts';
 import { CountedElsewhere } from './counted-elsewhere.ts';
 import { mergeDelta } from './merge-delta.ts';
 import { CHOICES_NEEDLE, isPlainChunk, looksLikeObject } from './stream-text.ts';
+import { recordOf, records, textOf } from './values.ts';
 
 /** The whole answer that the chunks of a chat are pieces of. */
 export class ChatAssembly extends CountedElsewhere implements Assembly {
@@ -23,7 +25,7 @@ export class ChatAssembly extends CountedElsewhere implements Assembly {
   );
   /** All that chunks say beside choices and usage: id, model, tier. */
   readonly #frame: Record<string, unknown> = {};
-  readonly #choices = new Map<unknown, Record<string, unknown>>();
+  readonly #choices = new Map<unknown, Choice>();
 
   read(data: Buffer, eventName: string): ReadEvent {
     // Most pieces say neither usage nor error nor end.
@@ -40,7 +42,9 @@ export class ChatAssembly extends CountedElsewhere implements Assembly {
 
   answer(): Buffer | null {
     if (this.#choices.size === 0) return null;
-    const choices = [...this.#choices.values()].sort((a, b) => Number(a.index) - Number(b.index));
+    const choices = [...this.#choices.values()]
+      .map((choice) => choice.whole())
+      .sort((a, b) => Number(a.index) - Number(b.index));
     // Some clients refuse a whole answer without a fingerprint, which pieces need not have.
     const frame = { system_fingerprint: null, ...this.#frame };
     const answer = JSON.stringify({ ...frame, object: 'chat.completion', choices });
@@ -53,16 +57,40 @@ export class ChatAssembly extends CountedElsewhere implements Assembly {
   #add(chunk: Record<string, unknown>): void {
     for (const name in chunk) {
       if (name === 'choices' || name === 'usage' || name === '__proto__') continue;
-      if (chunk[name] !== null || !Object.hasOwn(this.#frame, name)) this.#frame[name] = chunk[name];
+      if (!SAID_FIRST.has(name)) {
+        if (chunk[name] !== null || !Object.hasOwn(this.#frame, name)) this.#frame[name] = chunk[name];
+      } else if (saysNothing(this.#frame[name])) this.#frame[name] = chunk[name];
     }
-    const { choices } = chunk;
-    for (const choice of Array.isArray(choices) ? choices : []) if (isRecord(choice)) this.#addChoice(choice);
+    for (const choice of records(chunk.choices)) this.#choice(plainNumber(choice.index)).add(choice);
   }
 
-  #addChoice({ delta, ...rest }: Record<string, unknown>): void {
-    const index = plainNumber(rest.index);
-    const known = this.#choices.get(index) ?? emptyChoice(index);
+  #choice(index: unknown): Choice {
+    const known = this.#choices.get(index) ?? new Choice(index);
     this.#choices.set(index, known);
+    return known;
+  }
+}
+
+const KEPT: ReadEvent = { kind: 'kept' };
+
+/** The first chunk that has one names the answer: some servers make up another id for each chunk, or begin with an empty one. */
+const SAID_FIRST: ReadonlySet<string> = new Set(['id', 'created']);
+const saysNothing = (value: unknown): boolean =>
+  value === undefined || value === null || value === '' || plainNumber(value) === 0;
+
+/** One choice of the whole answer, with what it has and its pieces need not say. */
+class Choice {
+  readonly #value: Record<string, unknown>;
+  readonly #calls: Record<string, unknown>[] = [];
+  readonly #numbers = new CallNumbers();
+
+  constructor(index: unknown) {
+    const message = { role: 'assistant', content: null, refusal: null };
+    this.#value = { index, message, logprobs: null, finish_reason: null };
+  }
+
+  add({ delta, ...rest }: Readonly<Record<string, unknown>>): void {
+    const known = this.#value;
     // Some vendors count their tokens here.
     const { logprobs, index: _index, usage: _usage, message, ...said } = rest;
     for (const [name, value] of Object.entries(said))
@@ -72,18 +100,47 @@ export class ChatAssembly extends CountedElsewhere implements Assembly {
       if (Object.keys(whole).length > 0) known.message = whole;
     }
     if (logprobs !== undefined) mergeDelta(known, { logprobs });
-    if (!isRecord(delta) || !isRecord(known.message)) return;
-    const { usage: _ofDelta, ...piece } = delta;
-    mergeDelta(known.message, piece);
+    if (isRecord(delta)) this.#addDelta(delta);
+  }
+
+  whole(): Record<string, unknown> {
+    if (this.#calls.length === 0 || !isRecord(this.#value.message)) return this.#value;
+    return { ...this.#value, message: { ...this.#value.message, tool_calls: this.#calls.map(wholeCall) } };
+  }
+
+  #addDelta({ usage: _, content, tool_calls: calls, ...piece }: Record<string, unknown>): void {
+    const { message } = this.#value;
+    if (!isRecord(message)) return;
+    mergeDelta(message, piece);
+    if (Array.isArray(content)) for (const part of records(content)) mergeDelta(message, deltaOf(part));
+    else if (content !== undefined) mergeDelta(message, { content });
+    for (const call of callPiecesIn(calls)) this.#addCall(call);
+  }
+
+  #addCall(call: Record<string, unknown>): void {
+    const piece = readCallPiece(call);
+    const { index: _, function: given, ...rest } = call;
+    const known = (this.#calls[this.#numbers.numberOf(piece)] ??= {});
+    // Its id is the one that it began with.
+    if (textOf(known.id) !== '') delete rest.id;
+    const { arguments: _arguments, ...ofFunction } = recordOf(given);
+    if (isRecord(given)) mergeDelta(rest, { function: { ...ofFunction, arguments: piece.json } });
+    mergeDelta(known, rest);
   }
 }
 
-const KEPT: ReadEvent = { kind: 'kept' };
+/** What a part says, where a server sends a message as a list of parts. */
+function deltaOf(part: Record<string, unknown>): Record<string, unknown> {
+  if (part.type === 'text') return { content: textOf(part.text) };
+  if (part.type !== 'thinking') return { content_parts: [part] };
+  const { thinking } = part;
+  return { reasoning: textOf(thinking) || records(thinking).map(({ text }) => textOf(text)).join('') };
+}
 
-/** What a whole answer has that the pieces need not say. */
-const emptyChoice = (index: unknown): Record<string, unknown> => ({
-  index,
-  message: { role: 'assistant', content: null, refusal: null },
-  logprobs: null,
-  finish_reason: null,
-});
+/** A call has an id that its result can name, and arguments that can be parsed, even if the server wrote neither. */
+function wholeCall(call: Record<string, unknown>, number: number): Record<string, unknown> {
+  const { id, type, function: given, ...rest } = call;
+  const known = { id: textOf(id) || `call_${number}`, type: textOf(type) || 'function', ...rest };
+  if (!isRecord(given)) return known;
+  return { ...known, function: { ...given, arguments: textOf(given.arguments) || '{}' } };
+}

@@ -3,12 +3,11 @@ import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import {
   MemberChanges,
   memberBytes,
-  memberText,
   rebuildJsonObject,
   scanJsonObject,
 } from '../json/json-object.ts';
 import { modelOutputTokens } from '../price/estimate.ts';
-import { effortOf } from './reasoning-words.ts';
+import { effortOf, takenEffort } from './reasoning-words.ts';
 import {
   commonChanges,
   parseMember,
@@ -57,16 +56,19 @@ function writeStreamOptions(plan: CallPlan, changes: MemberChanges): void {
   );
 }
 
-/** A plain server knows the effort alone, by a name of its own; what else was asked for is refused (`unsupported-by-dialect.ts`). */
+/** A plain server knows the effort alone, by a name of its own; what else was asked for is left out (`fit-to-dialect.ts`). */
 function writePlainReasoning(
   { body, outputTokensCap }: CallPlan,
   candidate: Candidate,
   changes: MemberChanges,
 ): void {
   const reasoning = parseMember(body, 'reasoning');
+  const { efforts } = candidate.provider.dialect;
+  const named = textOrNull(parseMember(body, 'reasoning_effort'));
+  if (named !== null) writeEffort(takenEffort(named, efforts), changes);
   if (reasoning === undefined) return;
   changes.set('reasoning', null);
-  if (!isRecord(reasoning) || (memberText(body, 'reasoning_effort') ?? 'null') !== 'null') return;
+  if (!isRecord(reasoning) || named !== null) return;
   const asked = {
     enabled: true,
     effort: textOrNull(reasoning.effort),
@@ -74,5 +76,9 @@ function writePlainReasoning(
   };
   const cap = Math.min(outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(candidate));
   const effort = effortOf(asked, cap);
-  if (effort !== undefined) changes.set('reasoning_effort', JSON.stringify(effort));
+  if (effort !== undefined) writeEffort(takenEffort(effort, efforts), changes);
 }
+
+/** `undefined`: the server has no word for it. */
+const writeEffort = (effort: string | undefined, changes: MemberChanges): void =>
+  changes.set('reasoning_effort', effort === undefined ? null : JSON.stringify(effort));

@@ -1,3 +1,4 @@
+import { isRecord } from '#core/is-record.ts';
 import { parseChatRequest } from '../../contract/chat-request.ts';
 import { errorTable } from '../../contract/errors.ts';
 import { refuseFields } from '../policy/field-policy.ts';
@@ -42,13 +43,17 @@ export const chatFormat: CallFormat = {
   },
 };
 
+/** A router's own clients ask for usage in a word of their own. */
+const asksUsage = (body: unknown): boolean =>
+  isRecord(body) && isRecord(body.usage) && body.usage.include === true;
+
 function readRequest(body: unknown): ReadRequest {
   const checked = parseChatRequest(body);
   if (!checked.ok) return checked;
   const { request } = checked;
   const read: CallRequest = {
     ...readMembers(request, capFields),
-    showUsage: request.stream !== true || request.stream_options?.include_usage === true,
+    showUsage: request.stream !== true || request.stream_options?.include_usage === true || asksUsage(body),
     showReasoning: request.reasoning?.exclude !== true,
     extraOutputTokens:
       request.prediction === undefined ? 0 : Buffer.byteLength(JSON.stringify(request.prediction)),

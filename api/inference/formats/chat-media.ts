@@ -60,6 +60,9 @@ function countPart(part: Record<string, unknown>, param: string, count: MediaCou
   switch (part.type) {
     case 'text':
     case 'refusal':
+    // Of one vendor's answers, which come back as they were shown.
+    case 'thinking':
+    case 'reference':
       return null;
     case 'image_url':
       countMedium(count, 'images', param);

@@ -10,6 +10,7 @@ import { mergeDelta } from './merge-delta.ts';
 import { MessagesStream } from './messages-stream.ts';
 import { DELTA_NEEDLE } from './stream-text.ts';
 import { inputOf } from './tool-input.ts';
+import { recordOf } from './values.ts';
 
 /** The whole message that the named events are pieces of. */
 export class MessagesAssembly extends CountedElsewhere implements Assembly {
@@ -61,8 +62,14 @@ export class MessagesAssembly extends CountedElsewhere implements Assembly {
         if (isRecord(event.delta)) this.#addDelta(plainNumber(event.index), event.delta);
         return;
       case 'message_delta':
-        if (isRecord(event.delta) && this.#message !== null) Object.assign(this.#message, event.delta);
+        this.#addToMessage(event);
     }
+  }
+
+  /** What stands beside the delta belongs to the message as well, such as what a provider left out of a long context. */
+  #addToMessage({ type: _, usage: _usage, delta, ...beside }: Record<string, unknown>): void {
+    if (this.#message === null) return;
+    Object.assign(this.#message, recordOf(delta), beside);
   }
 
   #addDelta(index: unknown, { type: _, ...delta }: Record<string, unknown>): void {

@@ -7,6 +7,8 @@ import {
   rebuildJsonObject,
   scanJsonObject,
 } from '../json/json-object.ts';
+import { leaveOutForeignReasoning } from './foreign-reasoning.ts';
+import { leaveOutBetaFields } from './leave-out-beta-fields.ts';
 import {
   callerTag,
   commonChanges,
@@ -29,6 +31,10 @@ export function buildMessagesBody(plan: CallPlan, candidate: Candidate, agentId:
   );
   writeUserId(plan.body, agentId, changes);
   writeDialect('messages', plan, candidate, agentId, changes);
+  if (candidate.translated === null) {
+    leaveOutForeignReasoning(plan.body, 'messages', candidate.endpoint.upstreamModel, changes);
+    leaveOutBetaFields(plan.body, candidate.betaFields, changes);
+  }
   if (routesBetweenVendors) writeRouterDialect(plan, candidate, agentId, changes);
   else {
     writePlainModel(candidate, changes);

@@ -36,6 +36,9 @@ function countBlock(block: Record<string, unknown>, param: string, count: MediaC
     case 'redacted_thinking':
     case 'tool_use':
     case 'compaction':
+    // A search for tools that the caller makes itself names the tools that it found.
+    case 'tool_reference':
+    case 'tool_addition':
       return null;
     case 'tool_result':
     case 'search_result':

@@ -13,6 +13,25 @@ export const CHAT_REASONING: ReadonlySet<string> = new Set([
 /** Shares of the answer that common servers give to each effort, the nearest of which a budget counts as. */
 const SHARES = { low: 0.2, medium: 0.5, high: 0.8 } as const;
 
+/** All words for efforts, the least first. */
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+
+/**
+ * The word that a server has for an effort: the same, or the nearest of those that it takes, of two equally near the one for less.
+ *
+ * @param taken The least first; `null`: every word.
+ * @returns `undefined` where reasoning is to be off, and the server has no word for that.
+ */
+export function takenEffort(effort: string, taken: readonly string[] | null): string | undefined {
+  const wanted = EFFORTS.indexOf(effort);
+  // A word that nobody knows is the server's own.
+  if (taken === null || wanted < 0 || taken.includes(effort)) return effort;
+  if (effort === 'none') return undefined;
+  const distance = (word: string): number => Math.abs(EFFORTS.indexOf(word) - wanted);
+  const words = taken.filter((word) => word !== 'none');
+  return words.toSorted((a, b) => distance(a) - distance(b))[0];
+}
+
 /** The effort that was asked for, by its name or by its budget; `undefined`: the server's own. */
 export function effortOf({ effort, budgetTokens }: Reasoning, outputTokensCap: number): string | undefined {
   if (effort !== null) return effort;

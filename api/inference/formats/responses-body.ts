@@ -1,5 +1,6 @@
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import { rebuildJsonObject } from '../json/json-object.ts';
+import { leaveOutForeignReasoning } from './foreign-reasoning.ts';
 import {
   commonChanges,
   writeDialect,
@@ -13,6 +14,7 @@ export function buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId
   const { routesBetweenVendors } = candidate.provider.kind.capabilities;
   const changes = commonChanges(plan, candidate, agentId);
   writeDialect('responses', plan, candidate, agentId, changes);
+  leaveOutForeignReasoning(plan.body, 'input', candidate.endpoint.upstreamModel, changes);
   const ownField = 'max_output_tokens';
   writeOutputCap(plan, candidate, { fields: [ownField], ownField, onlyOwn: false, required: false }, changes);
   // Some servers keep what nobody forbids them to: for all callers of the account.

@@ -27,13 +27,34 @@ export const responsesFormat: CallFormat = {
   openStream: (names) => new ResponsesStream(names),
   openAssembly: () => new ResponsesAssembly(),
   idOf: (firstEvent) => idIn(firstEvent, 'response'),
-  /** Clients of one kind read the members beside `error`, those of another `error` itself. */
-  streamError(_identity, error) {
+  /**
+   * Clients of one kind read the members beside `error`, those of another `error` itself. Others wait for the response that
+   * failed, and begin anew without it.
+   */
+  streamError({ id, createdAtS, model }, error, shownEvents) {
     const { code, message, param } = error;
-    const event = { type: 'error', sequence_number: 0, code, message, param, ...errorBody(error, 'chat') };
-    return namedEvent('error', Buffer.from(JSON.stringify(event)));
+    const told = { code, message, param, ...errorBody(error, 'chat') };
+    const response = {
+      id,
+      object: 'response',
+      created_at: createdAtS,
+      completed_at: null,
+      status: 'failed',
+      error: { code, message },
+      incomplete_details: null,
+      model,
+      output: [],
+      usage: null,
+    };
+    return Buffer.concat([
+      numbered('error', shownEvents, told),
+      numbered('response.failed', shownEvents + 1, { response }),
+    ]);
   },
 };
+
+const numbered = (type: string, sequence_number: number, members: object): Buffer =>
+  namedEvent(type, Buffer.from(JSON.stringify({ type, sequence_number, ...members })));
 
 function readRequest(body: unknown): ReadRequest {
   const checked = parseResponsesRequest(body);

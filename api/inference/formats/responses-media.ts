@@ -50,7 +50,9 @@ function countItem(item: Record<string, unknown>, param: string, count: MediaCou
     case ROUTER_TOOLS.search:
     case ROUTER_TOOLS.fetch:
     case ROUTER_TOOLS.clock:
-    // Its tools are looked at with all the others.
+    // A search for tools that the caller makes itself. Their tools are looked at with all the others.
+    case 'tool_search_call':
+    case 'tool_search_output':
     case 'additional_tools':
       return null;
     case 'item_reference':

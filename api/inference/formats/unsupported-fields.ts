@@ -1,20 +1,52 @@
 import { isRecord } from '#core/is-record.ts';
 import { booleanOf, numberOf, recordOf, records, strings, textOrNull } from './values.ts';
 
+/** Names that are kept of the fields that are left out; a body may have thousands, and a header has room for few. */
+const LEFT_OUT_MAX = 100;
+
 /**
- * Names of what a translation has no words for, such as `messages[0].name`. What cannot be said to a provider is refused
- * by its name before anything is held, never dropped.
+ * What a translation has no words for. A field, or a member of a part or a tool, is left out, and its name is kept for the
+ * caller. What the meaning of the request hangs on is not left out: the first such thing is the reason to refuse the call.
  */
 export class UnsupportedFields {
   #first: UnsupportedField | null = null;
+  readonly #leftOut = new Set<string>();
+  readonly #isHistory: boolean;
 
+  private constructor(isHistory: boolean) {
+    this.#isHistory = isHistory;
+  }
+
+  static ofRequest(): UnsupportedFields {
+    return new UnsupportedFields(false);
+  }
+
+  /** The members of earlier answers, which clients print back with more beside: nothing of them is named. */
+  static ofHistory(): UnsupportedFields {
+    return new UnsupportedFields(true);
+  }
+
+  /** The reason to refuse the call; `null`: there is none. */
   get first(): UnsupportedField | null {
     return this.#first;
   }
 
-  /** @param words What it is, where its place says too little. */
+  /** The names of the fields that are left out, as the caller wrote them, such as `messages[0].name`. */
+  get leftOut(): readonly string[] {
+    return [...this.#leftOut];
+  }
+
+  /**
+   * Names a part of the request that must not be left out.
+   *
+   * @param words What it is, where its place says too little.
+   */
   add(param: string, words: string | null = null): void {
-    this.#first ??= { param, words };
+    if (!this.#isHistory) this.#first ??= { param, words };
+  }
+
+  leaveOut(param: string): void {
+    if (!this.#isHistory && this.#leftOut.size < LEFT_OUT_MAX) this.#leftOut.add(param);
   }
 
   /** `null`: not said. What is of another kind has no words either. */
@@ -57,7 +89,7 @@ export class UnsupportedFields {
   }
 
   #unlessAbsent(value: unknown, param: string): void {
-    if (value !== undefined && value !== null) this.add(param);
+    if (value !== undefined && value !== null) this.leaveOut(param);
   }
 
   /** Every member that is set, that no set of names holds. `path`: ends in a dot, or is empty. */
@@ -68,7 +100,7 @@ export class UnsupportedFields {
   ): void {
     for (const [name, member] of Object.entries(value)) {
       if (member === undefined || member === null || saysNothing(name, member)) continue;
-      if (!known.some((names) => names.has(name))) this.add(path + name);
+      if (!known.some((names) => names.has(name))) this.leaveOut(path + name);
     }
   }
 }
@@ -77,6 +109,10 @@ export interface UnsupportedField {
   param: string;
   words: string | null;
 }
+
+/** A type as a refusal names it. */
+export const typeName = (type: unknown): string => `\`${String(type).slice(0, TYPE_CHARS_SHOWN)}\``;
+const TYPE_CHARS_SHOWN = 64;
 
 /** What the gateway itself has read, and writes into every body; besides these, the format's own caps. */
 export const OURS: ReadonlySet<string> = new Set(['model', 'models', 'stream']);
@@ -110,6 +146,9 @@ export const HINTS: ReadonlySet<string> = new Set([
   'session_id',
   'user',
   'metadata',
+  'client_metadata',
+  // Policy takes no other value than the default.
+  'modalities',
   'safety_identifier',
   'service_tier',
   'store',
@@ -123,7 +162,6 @@ export const HINTS: ReadonlySet<string> = new Set([
   'plugins',
   'transforms',
   'stream_options',
-  'context_management',
   // Of what the provider runs by itself: the gateway writes its bounds.
   'max_tool_calls',
   'stop_server_tools_when',

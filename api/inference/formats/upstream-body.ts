@@ -21,7 +21,7 @@ import {
 import { fieldRules } from '../policy/field-rules.ts';
 import { contextTokens, modelOutputTokens, reachableOverrides } from '../price/estimate.ts';
 import { writeServerTools } from '../server-tools/write-server-tools.ts';
-import { leaveOutUntaken } from './unsupported-by-dialect.ts';
+import { leaveOutUntaken } from './fit-to-dialect.ts';
 
 /** What the gateway changes in every body, whatever its format. The rest is the format's own. */
 export function commonChanges(

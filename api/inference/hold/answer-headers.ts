@@ -1,6 +1,7 @@
 import { formatUsd, type NanoUsd } from '#core/money.ts';
 import { commonHeaders } from '../../contract/headers.ts';
 import type { HeldCall } from './held-call.ts';
+import { ignoredHeader } from './ignored-fields.ts';
 
 /** The headers of a successful answer. Of the provider's own headers only its id for the answer passes. */
 export function answerHeaders(call: HeldCall, contentType: string): Record<string, string> {
@@ -10,6 +11,7 @@ export function answerHeaders(call: HeldCall, contentType: string): Record<strin
     'content-type': contentType,
     ...commonHeaders({ callId, callIdHeader: gateway.callIdHeader, shape }),
     ...holdHeader(holdNanoUsd),
+    ...ignoredHeader(call.ignoredFields),
   };
   // Tells buffering proxies to pass events on as they come.
   if (stream) headers['x-accel-buffering'] = 'no';

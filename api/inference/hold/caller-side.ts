@@ -39,6 +39,9 @@ export class CallerSide {
     else res.on('close', onClose).on('drain', onDrain);
   }
 
+  /** The status line is out, with or without an answer behind it. */
+  headSent = false;
+
   /** Bytes are on their way, or wait for the gate: the status can change no more. */
   get committed(): boolean {
     return this.#head !== null;
@@ -58,6 +61,12 @@ export class CallerSide {
   begin(head: Record<string, string>): void {
     this.#head = head;
     if (this.gateOpen && !this.gone) this.#writeHead(head);
+  }
+
+  /** The status line goes out before there is an answer, so that the connection is not taken for a dead one. Another provider may still be asked. */
+  beginEarly(head: Record<string, string>): void {
+    if (this.headSent || !this.gateOpen || this.gone) return;
+    this.#writeHead(head);
   }
 
   /** False: hold back more until `callerResumed`. What is written after a hang-up is dropped. */
@@ -111,6 +120,8 @@ export class CallerSide {
   }
 
   #writeHead(head: Record<string, string>): void {
+    if (this.headSent) return;
+    this.headSent = true;
     this.#res.writeHead(200, head);
     this.lastWriteAtMs = this.#clock.monotonicMs();
     this.#events.answerBegins();

@@ -8,13 +8,17 @@ import type { NanoUsd } from '#core/money.ts';
 import { traceOf } from '../../contract/trace-id.ts';
 import { repeatsHidden } from '../scrub/scrub-words.ts';
 import type { UpstreamRequest } from '../upstream/upstream-request.ts';
+import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
 import { CallEnding } from './call-ending.ts';
 import { type CallerEvents, CallerSide } from './caller-side.ts';
 import { Gate, type GateOutcome } from './gate.ts';
 import type { Gateway } from './gateway.ts';
-import { HOLD_LEASE_RENEW_MS, Lease } from './lease.ts';
+import { Lease } from './lease.ts';
 import type { Ticking } from './open-calls.ts';
 import { UsageDrain, type UsageDrainBounds } from './usage-drain.ts';
+
+/** How long a stream's caller may hear nothing. */
+const SILENCE_MS = 10_000;
 
 /** A usage drain of a text call reads at most this much after the hang-up. */
 const USAGE_DRAIN_BYTES = 16 * 1024 * 1024;
@@ -58,6 +62,11 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   readonly #lease: Lease;
   /** Not null while the answer is read on after a hang-up. */
   #usageDrain: UsageDrain | null = null;
+
+  /** The names of the fields that the provider was not sent, as the caller wrote them. */
+  get ignoredFields(): readonly string[] {
+    return [];
+  }
 
   /** The route of the call, below `/v1`. */
   abstract readonly endpoint: string;
@@ -180,10 +189,17 @@ export abstract class HeldCall implements CallerEvents, Ticking {
 
     const { blockedSinceMs } = this.caller;
     if (blockedSinceMs !== null && nowMs - blockedSinceMs >= STALLED_READER_MS) this.caller.drop();
-    // A keep-alive must not be written into a JSON answer, only into a stream.
-    const mayBeSilent = this.options.stream && this.caller.committed;
-    if (mayBeSilent && nowMs - this.caller.lastWriteAtMs >= HOLD_LEASE_RENEW_MS) this.caller.keepAlive();
+    // A JSON answer has no place for a comment, and its caller waits.
+    if (this.options.stream) this.#breakSilence(nowMs);
     if (this.#lease.isDue(nowMs)) this.#renew(nowMs);
+  }
+
+  /** Balancers close a connection that says nothing, and a model may read a long prompt for minutes. */
+  #breakSilence(nowMs: number): void {
+    const { caller } = this;
+    if (nowMs - Math.max(caller.lastWriteAtMs, this.options.arrivedAtMs) < SILENCE_MS) return;
+    if (!caller.headSent) caller.beginEarly(answerHeaders(this, EVENT_STREAM));
+    if (caller.headSent) caller.keepAlive();
   }
 
   /** A caller that is still connected receives the reason. A usage drain ends as one that has reached its bound. */

@@ -17,6 +17,7 @@ import {
 } from './close-call.ts';
 import type { Gateway } from './gateway.ts';
 import type { HeldCall } from './held-call.ts';
+import { ignoredHeader } from './ignored-fields.ts';
 
 /** The facts that every kind of call has of a request that was not answered. */
 export interface FailedRequest {
@@ -111,14 +112,18 @@ async function settleFailed<A extends AnsweredRequest, F extends FailedRequest>(
   call.ending.decide();
   const { tokens } = cost;
   await closeCall(call, cost, call.hungUp ? endOf(call, tokens) : failedEnd(call, error, tokens));
-  if (call.caller.committed) {
+  if (call.caller.committed || call.caller.headSent) {
     kind.showError(error);
     return null;
   }
   call.caller.leave();
   // The edge writes the refusal around it.
   if (!call.hungUp)
-    call.options.res.setHeaders(new Map(Object.entries(holdHeader(call.options.holdNanoUsd))));
+    call.options.res.setHeaders(
+      new Map(
+        Object.entries({ ...holdHeader(call.options.holdNanoUsd), ...ignoredHeader(call.ignoredFields) }),
+      ),
+    );
   return error;
 }
 

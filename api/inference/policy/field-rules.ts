@@ -99,5 +99,5 @@ export const fieldRules: ReadonlyMap<string, FieldRule> = new Map<string, FieldR
   ['return_hidden_states', refuse(selfHosted)],
 
   // Of no effect upstream, or written by the gateway in the caller's stead.
-  ...each(drop, 'usage', 'trace', 'route'),
+  ...each(drop, 'usage', 'trace', 'route', 'client_metadata'),
 ]);

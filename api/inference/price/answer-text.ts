@@ -96,7 +96,9 @@ function addChatMessage(text: AnswerText, choice: string, message: Record<string
   if (typeof message.content === 'string') text.add(message.content);
   else for (const part of records(message.content)) addPart(text, part);
   text.add(message.refusal);
-  for (const [place, call] of records(message.tool_calls).entries()) {
+  const { tool_calls: calls } = message;
+  // One server sends each piece of a call by itself.
+  for (const [place, call] of (isRecord(calls) ? [calls] : records(calls)).entries()) {
     addFunction(text.call(`${choice} ${keyOf(call.index, keyOf(call.id, place))}`), call.function);
   }
   if (isRecord(message.function_call)) addFunction(text.call(`${choice} function`), message.function_call);

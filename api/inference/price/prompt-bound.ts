@@ -4,6 +4,10 @@ import type { JsonObject } from '../json/json-object.ts';
 
 /** What a provider tells the model about a set of its own tools, which the body names only as a set. */
 export const TOOLSET_PROMPT_TOKENS = 20_000;
+/** The longest name of a function, which a tool in a namespace is given at some providers, and its schema where it takes a text. */
+export const JOINED_NAME_TOKENS = 256;
+/** The schema and the words with which a tool that takes a text becomes a function at some providers. */
+export const CUSTOM_TOOL_TOKENS = 192;
 /** What a provider tells the model about the use of tools: up to 530 tokens for the oldest Claude models. */
 export const TOOL_USE_PROMPT_TOKENS = 1_000;
 
@@ -76,6 +80,10 @@ export function toolPromptTokens({ tools }: Readonly<Record<string, unknown>>): 
 
 function ownPromptTokens(tool: unknown): number {
   const type = isRecord(tool) && typeof tool.type === 'string' ? tool.type : 'custom';
+  if (type === 'namespace' && isRecord(tool) && Array.isArray(tool.tools))
+    return tool.tools.length * JOINED_NAME_TOKENS;
+  const isText = isRecord(tool) && tool.type === 'custom' && tool.input_schema === undefined;
+  if (isText) return CUSTOM_TOOL_TOKENS;
   if (DESCRIBED_BY_CALLER.has(type)) return 0;
   return type.includes('toolset') ? TOOLSET_PROMPT_TOKENS : SERVER_TOOL_PROMPT_TOKENS;
 }

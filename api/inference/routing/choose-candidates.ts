@@ -1,6 +1,7 @@
 import type { Model } from '#core/catalog/catalog.ts';
 import type { ProviderKind } from '#core/catalog/provider-kind.ts';
-import type { AskedModel } from '#core/conversation/conversation.ts';
+import type { Dialect } from '#core/catalog/dialect.ts';
+import type { AskedDialect, AskedModel } from '#core/conversation/conversation.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import type { Steps } from '../admit/steps.ts';
@@ -8,24 +9,30 @@ import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { callFormats } from '../formats/call-formats.ts';
 import { ownFormat } from '../formats/own-format.ts';
 import { reasonsByEffort } from '../formats/reasoning-words.ts';
-import { type AskedBody, findUnsupportedByDialect } from '../formats/unsupported-by-dialect.ts';
+import { betaFieldsIn } from '../formats/leave-out-beta-fields.ts';
+import { type AskedBody, fitToDialect } from '../formats/fit-to-dialect.ts';
 import type { JsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import type { MediaCount } from '../linked-images/linked-media.ts';
 import { modelOutputTokens } from '../price/estimate.ts';
-import { placeTools } from '../server-tools/place-tools.ts';
 import { withOneSearch } from '../server-tools/read-server-tools.ts';
 import type { ServerTool, ServerTools } from '../server-tools/server-tools.ts';
 import { withoutServerTools } from '../server-tools/tool-types.ts';
-import { cannotBeSent, type TranslationTarget, translateRequest } from '../translation/translate-request.ts';
+import {
+  cannotBeSent,
+  type TranslatedRequest,
+  type TranslationTarget,
+  translateRequest,
+} from '../translation/translate-request.ts';
 import { withMarkedNumbers } from '../translation/unread-values.ts';
+import { placeOf, placeOfferedTools } from './place-offered-tools.ts';
 import { type ProviderPreferences, unmetPreference } from './provider-preferences.ts';
 import { shorten } from './refuse-model.ts';
 import type { Resolved } from './resolve-models.ts';
 
 /**
- * In which format each provider is asked: the caller's own where it speaks that. One that could not be told all of the
- * request is left out; where that leaves none, the caller hears what could not be told.
+ * In which format each provider is asked: the caller's own where it speaks that. Of one model those come first that are sent
+ * every field of the request. Where none can be sent what the meaning hangs on, the caller hears what that is.
  */
 export function* chooseCandidates(
   resolved: readonly Resolved[],
@@ -40,7 +47,18 @@ export function* chooseCandidates(
     if (isApiError(candidate)) refusal ??= candidate;
     else candidates.push(candidate);
   }
-  return candidates.length === 0 && refusal !== null ? refusal : candidates;
+  return candidates.length === 0 && refusal !== null ? refusal : wholeFirst(candidates);
+}
+
+/** The models keep their order, and so do endpoints that are sent alike. */
+function wholeFirst(candidates: readonly Candidate[]): readonly Candidate[] {
+  const isWhole = ({ leftOut }: Candidate): boolean => leftOut.length === 0;
+  if (candidates.every(isWhole)) return candidates;
+  const models = [...new Set(candidates.map(({ model }) => model))];
+  return models.flatMap((model) => {
+    const ofModel = candidates.filter((candidate) => candidate.model === model);
+    return [...ofModel.filter(isWhole), ...ofModel.filter((candidate) => !isWhole(candidate))];
+  });
 }
 
 function* chooseFormat(
@@ -48,38 +66,84 @@ function* chooseFormat(
   wanted: Wanted,
   translations: Translations,
 ): Steps<Candidate | ApiError> {
-  const { format, object, value, request, media, serverTools: sentTools, preferences } = wanted;
+  const { format, object, value, request, media, serverTools: sentTools, preferences, betas } = wanted;
   const { formats, dialect, kind } = each.provider;
   const unmet = unmetPreference(preferences, each);
   if (unmet !== null) return noProvider(`provider.${unmet}`);
   const native = kind.ownFormat === null && formats.includes(format.name);
   const plain = !kind.capabilities.routesBetweenVendors;
   const tools = searches ? withOneSearch(sentTools) : sentTools;
-  const serverTools = tools === null ? null : placeTools(tools, { ...each, format, native });
-  if (serverTools !== null && 'noRunner' in serverTools) return noRunner(serverTools.noRunner, each.model);
-  if (serverTools !== null && 'noStepsLeft' in serverTools) return noStep(serverTools.noStepsLeft);
-  const unlessUnsupported = (candidate: Candidate, asked: Pick<AskedBody, 'format' | 'body' | 'value'>) => {
-    const unsupported = findUnsupportedByDialect(dialect, { ...asked, media, plain });
-    return unsupported === null ? candidate : cannotBeSent(unsupported);
+  const demand = { choice: value.tool_choice, requiresAll: preferences.requiresParameters };
+  const offered = placeOfferedTools(tools, { ...each, format, native }, demand);
+  if ('noRunner' in offered) return noRunner(offered.noRunner, each.model);
+  if ('noStepsLeft' in offered) return noStep(offered.noStepsLeft);
+  const { placed: serverTools, leftOut: unrun } = offered;
+  const unrunNames = unrun.map(placeOf);
+  const fitted = (
+    candidate: Omit<Candidate, 'leftOut'>,
+    asked: Pick<AskedBody, 'format' | 'body' | 'value'>,
+    ofTranslation: readonly string[],
+  ): Candidate | ApiError => {
+    const { refused, leftOut } = fitToDialect(dialect, { ...asked, media, plain });
+    if (refused !== null) return cannotBeSent(refused);
+    const names = [...unrunNames, ...ofTranslation, ...leftOut];
+    return withAllRequired({ ...candidate, leftOut: names }, preferences, value);
   };
   if (native) {
-    const candidate = { ...each, format, translated: null, serverTools };
-    return unlessUnsupported(candidate, { format: format.name, body: object, value });
+    const betaFields = format.name === 'messages' ? betaFieldsIn(value, betas) : [];
+    const candidate = { ...each, format, translated: null, serverTools, unrunTools: unrun, betaFields };
+    return fitted(candidate, { format: format.name, body: object, value }, betaFields);
   }
   const to = kind.ownFormat ?? (formats.includes('chat') ? 'chat' : 'messages');
   const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
   const { upstreamModel } = each.endpoint;
-  const asked = { upstreamModel, outputTokensCap: cap, reasonsByEffort: reasonsByEffort(upstreamModel) };
+  const asked = {
+    upstreamModel,
+    outputTokensCap: cap,
+    reasonsByEffort: reasonsByEffort(upstreamModel),
+    dialect: askedDialect(dialect),
+  };
   const translated = yield* translate(wanted, translations, kind, to, asked);
   if (isApiError(translated)) return translated;
-  if (typeof to !== 'string') return { ...each, format: ownFormat, translated, serverTools };
-  const candidate = { ...each, format: callFormats[to], translated, serverTools };
-  return unlessUnsupported(candidate, { format: to, body: translated, value: null });
+  const { object: body, leftOut } = translated;
+  const sent = { ...each, translated: body, serverTools, unrunTools: unrun, betaFields: [] };
+  if (typeof to !== 'string')
+    return withAllRequired({ ...sent, format: ownFormat, leftOut: [...unrunNames, ...leftOut] }, preferences, value);
+  return fitted({ ...sent, format: callFormats[to] }, { format: to, body, value: null }, leftOut);
 }
+
+const askedDialect = ({ reasoningMember, efforts, signsCalls, fields }: Dialect): AskedDialect => ({
+  reasoningMember,
+  efforts,
+  signsCalls,
+  // A server of which much is known takes what stands in its list alone.
+  takesVerbosity: fields === null || fields.chat.has('verbosity'),
+});
+
+/** Refuses a candidate that a field is kept from, where the caller wants every field heeded. */
+function withAllRequired(
+  candidate: Candidate,
+  { requiresParameters }: ProviderPreferences,
+  value: Readonly<Record<string, unknown>>,
+): Candidate | ApiError {
+  const [param] = candidate.leftOut;
+  if (!requiresParameters || param === undefined) return candidate;
+  return apiError('no_provider', {
+    param,
+    message: `No provider of this model takes \`${param}\`${shownValue(value[param])}, and \`provider.require_parameters\` asks for one that does. Leave one of the two out, or choose another model.`,
+  });
+}
+
+/** A value that is short enough to be repeated. */
+function shownValue(value: unknown): string {
+  const text = typeof value === 'object' ? undefined : JSON.stringify(value);
+  return text === undefined || text.length > VALUE_CHARS_SHOWN ? '' : ` (${text})`;
+}
+const VALUE_CHARS_SHOWN = 40;
 
 /** Many fallbacks are sent the same translation, so it is made once. */
 interface Translations {
-  done: Map<string, JsonObject | ApiError>;
+  done: Map<string, TranslatedRequest | ApiError>;
   marks: NumberMarks;
   /** The caller's request with marked numbers; `null`: not made yet. */
   source: Readonly<Record<string, unknown>> | null;
@@ -91,10 +155,10 @@ function* translate(
   { name }: ProviderKind,
   to: TranslationTarget,
   asked: AskedModel,
-): Steps<JsonObject | ApiError> {
+): Steps<TranslatedRequest | ApiError> {
   const { done, marks } = translations;
   const target = typeof to === 'string' ? to : `own ${name} ${asked.upstreamModel}`;
-  const key = `${target} ${asked.outputTokensCap} ${asked.reasonsByEffort}`;
+  const key = `${target} ${asked.outputTokensCap} ${asked.reasonsByEffort} ${JSON.stringify(asked.dialect)}`;
   const known = done.get(key);
   if (known !== undefined) return known;
   if (translations.source === null) {
@@ -117,6 +181,7 @@ interface Wanted {
   media: MediaCount;
   serverTools: ServerTools | null;
   preferences: ProviderPreferences;
+  betas: string | null;
 }
 
 const noProvider = (param: string): ApiError =>
@@ -135,9 +200,8 @@ const noStep = (tool: ServerTool): ApiError =>
   });
 
 function noRunner(tool: ServerTool, { id }: Model): ApiError {
-  const { door } = tool;
   return apiError('tool_not_served', {
-    param: door === 'asked' ? 'model' : `${door.list}[${door.index}]`,
+    param: placeOf(tool),
     message: `The tool \`${nameOf(tool)}\` is not served with \`${shorten(id)}\`: none of its providers runs it in this format.`,
   });
 }

@@ -7,6 +7,8 @@ export interface ProviderPreferences {
   /** The suffix that steers the same way. */
   steering: 'floor' | 'nitro' | 'exacto' | null;
   allowFallbacks: boolean;
+  /** Only an endpoint that is sent every field of the request may run it. */
+  requiresParameters: boolean;
   /** Dollars per unit, as the model list shows them: the margin included. */
   maxPrice: Readonly<Record<'prompt' | 'completion' | 'request' | 'image', AttoUsd | null>>;
   /** A condition that nobody knows to be met by an endpoint of the operator's own; `null`: none. */
@@ -21,6 +23,7 @@ export function readPreferences(provider: unknown): ProviderPreferences {
   return {
     steering: typeof by === 'string' ? (STEERING.get(by) ?? null) : null,
     allowFallbacks: allowFallbacks !== false,
+    requiresParameters: provider.require_parameters === true,
     maxPrice: {
       prompt: perToken(readAttoUsd(prices.prompt)),
       completion: perToken(readAttoUsd(prices.completion)),
@@ -50,6 +53,7 @@ export function unmetPreference(
 const noPreferences: ProviderPreferences = {
   steering: null,
   allowFallbacks: true,
+  requiresParameters: false,
   maxPrice: { prompt: null, completion: null, request: null, image: null },
   unknown: null,
 };
@@ -62,7 +66,7 @@ const STEERING: ReadonlyMap<string, 'floor' | 'nitro' | 'exacto'> = new Map([
 ] as const);
 
 /** Names of the router's providers, and what only it knows of them. */
-const CONDITIONS = ['only', 'data_collection', 'zdr', 'enforce_distillable_text', 'quantizations'] as const;
+const CONDITIONS = ['only', 'ignore', 'data_collection', 'zdr', 'enforce_distillable_text', 'quantizations'] as const;
 
 const asksFor = (value: unknown): boolean =>
   value !== undefined &&

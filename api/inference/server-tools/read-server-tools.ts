@@ -11,7 +11,7 @@ import {
   searchModes,
 } from '../../providers/router-search-fees.ts';
 import type { ServerTool, ServerTools, ToolDoor } from './server-tools.ts';
-import { type SettingWords, unpricedKey } from './setting-keys.ts';
+import { type SettingWords, settingsOf, unpricedKey } from './setting-keys.ts';
 import { serverToolType } from './tool-types.ts';
 
 /**
@@ -124,8 +124,8 @@ function readStepsAsked(body: Readonly<Record<string, unknown>>): number | null 
 function readTool(entry: Entry, stepsAsked: number | null): ServerTool | ApiError {
   const { kind, door, sent } = entry;
   const inWords: SettingWords = door !== 'asked' && door.list === 'tools' ? door.words : 'plugin';
-  const given = inWords === 'router' ? (sent.parameters ?? {}) : sent;
-  if (!isRecord(given)) return hasToBe(`${entry.param}.parameters`, 'an object');
+  const given = inWords === 'router' ? settingsOf(sent) : sent;
+  if (given === null) return hasToBe(`${entry.param}.parameters`, 'an object');
   const unpriced = unpricedKey(inWords, kind, sent, given);
   if (unpriced !== undefined) {
     return apiError('invalid_request', {
@@ -137,7 +137,8 @@ function readTool(entry: Entry, stepsAsked: number | null): ServerTool | ApiErro
     const refusal = refuseProgramCallers(sent, entry.param);
     if (refusal !== null) return refusal;
   }
-  const param = inWords === 'router' ? `${entry.param}.parameters` : entry.param;
+  const isNested = inWords === 'router' && isRecord(sent.parameters);
+  const param = isNested ? `${entry.param}.parameters` : entry.param;
   const usesAsked = readCount(given.max_uses, `${param}.max_uses`, SERVER_TOOL_STEPS_MAX);
   if (isApiError(usesAsked)) return usesAsked;
   // A plugin searches once, before the model begins.

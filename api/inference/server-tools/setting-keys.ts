@@ -18,10 +18,11 @@ export function unpricedKey(
 ): string | undefined {
   const isFlat = sent === given;
   const known = keysOf(words, kind);
-  const outer = isFlat ? [] : Object.keys(sent).filter((key) => !ENTRY.has(key) && key !== 'parameters');
+  const isNested = !isFlat && sent.parameters !== undefined && sent.parameters !== null;
+  const outer = isFlat || !isNested ? [] : Object.keys(sent).filter((key) => !ENTRY.has(key) && key !== 'parameters');
   const inner = Object.keys(given).filter((key) => !known.has(key) && !(isFlat && ENTRY.has(key)));
   const unpriced = inner[0] ?? unpricedFilter(given.filters);
-  return outer[0] ?? (unpriced === undefined || isFlat ? unpriced : `parameters.${unpriced}`);
+  return outer[0] ?? (unpriced === undefined || isFlat || !isNested ? unpriced : `parameters.${unpriced}`);
 }
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -39,6 +40,19 @@ function keysOf(words: SettingWords, kind: ServerTool['kind']): ReadonlySet<stri
   if (kind === 'fetch') return FETCH;
   return words === 'router' ? SEARCH : words === 'shorthand' ? SHORTHAND_SEARCH : PLUGIN_SEARCH;
 }
+
+/** A tool of the router has its settings in `parameters`; some clients write them beside its type. `null`: `parameters` is no object. */
+export function settingsOf({ parameters, ...flat }: Settings): Settings | null {
+  if (parameters === undefined || parameters === null) return withoutEntry(flat);
+  return isRecord(parameters) ? parameters : null;
+}
+
+const withoutEntry = (sent: Settings): Settings =>
+  Object.fromEntries(Object.entries(sent).filter(([key]) => !ENTRY.has(key)));
+
+/** The members of such a tool besides its settings. */
+export const entryMembers = (sent: Settings): Settings =>
+  Object.fromEntries(Object.entries(sent).filter(([key]) => ENTRY.has(key)));
 
 const ENTRY = new Set(['type', 'id', 'name', 'enabled', 'cache_control']);
 const CLOCK = new Set(['timezone', 'max_uses']);

@@ -3,15 +3,20 @@ import { ROUTER_TOOLS } from '../../providers/router-tools.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import { splitJsonList } from '../json/json-list.ts';
 import { type JsonObject, type MemberChanges, memberText } from '../json/json-object.ts';
+import { entryMembers, settingsOf } from './setting-keys.ts';
 import { isInOwnWords, type PlacedTool, type PlacedTools } from './server-tools.ts';
 
 /** Writes the bounds that the hold was made of into the body that goes upstream. */
 export function writeServerTools(body: JsonObject, candidate: Candidate, changes: MemberChanges): void {
-  const { serverTools: tools } = candidate;
-  if (tools === null) return;
+  const { serverTools, unrunTools, translated } = candidate;
+  if (serverTools === null && unrunTools.length === 0) return;
+  const tools = serverTools ?? NO_TOOLS;
   changes.set('web_search_options', null);
   const list: (string | null)[] = entriesOf(body, 'tools');
   const plugins = entriesOf(body, 'plugins');
+  // A translated list has functions alone.
+  for (const { door } of translated === null ? unrunTools : [])
+    if (door !== 'asked' && door.list === 'tools') list[door.index] = null;
   const ownSearches: PlacedTool[] = [];
   const home = candidate.translated === null ? tools.tools.find(isOwnSearchInItsWords) : undefined;
   for (const tool of tools.tools) {
@@ -29,9 +34,17 @@ export function writeServerTools(body: JsonObject, candidate: Candidate, changes
   const added = home === undefined ? ownSearch(ownSearches) : [];
   const entries = [...list.filter((entry) => entry !== null), ...added];
   if (entries.length > 0) changes.set('tools', `[${entries.join(',')}]`);
+  else if (list.length > 0) leaveOutTools(changes);
   if (plugins.length > 0) changes.set('plugins', `[${plugins.join(',')}]`);
-  writeSteps(body, tools, candidate, changes);
+  if (serverTools !== null) writeSteps(body, tools, candidate, changes);
 }
+
+/** Some servers refuse words about tools where there are none. */
+function leaveOutTools(changes: MemberChanges): void {
+  for (const member of ['tools', 'tool_choice', 'parallel_tool_calls']) changes.set(member, null);
+}
+
+const NO_TOOLS: PlacedTools = { stepsMax: 0, tools: [] };
 
 const isOwnSearchInItsWords = (tool: PlacedTool): boolean =>
   tool.runner === 'model' && tool.kind === 'search' && isInOwnWords(tool);
@@ -94,7 +107,7 @@ function entryOf(tool: PlacedTool, words: 'router' | 'shorthand' | 'messages'): 
   switch (words) {
     case 'router':
       if (kind === 'clock') return { ...sent };
-      return { ...sent, parameters: { ...(isRecord(sent.parameters) ? sent.parameters : {}), ...bounds } };
+      return { ...entryMembers(sent), parameters: { ...settingsOf(sent), ...bounds } };
     case 'shorthand':
       return { ...sent, ...bounds };
     case 'messages':

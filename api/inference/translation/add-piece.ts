@@ -5,6 +5,7 @@ import type { AnswerText } from '../price/answer-text.ts';
 export function addPiece(text: AnswerText, piece: AnswerPiece): void {
   switch (piece.type) {
     case 'text':
+    case 'refusal':
     case 'reasoning':
       text.add(piece.text);
       return;
@@ -18,4 +19,10 @@ export function addPiece(text: AnswerText, piece: AnswerPiece): void {
 
 export const bringsText = ({ type }: AnswerPiece): boolean => TEXT_TYPES.has(type);
 
-const TEXT_TYPES: ReadonlySet<AnswerPiece['type']> = new Set(['text', 'reasoning', 'tool_call', 'arguments']);
+const TEXT_TYPES: ReadonlySet<AnswerPiece['type']> = new Set([
+  'text',
+  'refusal',
+  'reasoning',
+  'tool_call',
+  'arguments',
+]);

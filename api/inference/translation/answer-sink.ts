@@ -5,6 +5,8 @@ import type { StreamEndView } from '../formats/call-format.ts';
 export interface AnswerSink {
   /** In memory, of what has come, until the end. */
   readonly keptBytes: number;
+  /** How many events it has written; `null`: they have no numbers. */
+  readonly eventsWritten: number | null;
   /** Whole events; empty where a piece makes none. */
   write(piece: AnswerPiece): Buffer;
   /** What is still open is closed; then usage with its cost, and the end. */
@@ -22,11 +24,13 @@ export interface WrittenAnswer {
 export function pieceBytes(piece: AnswerPiece): number {
   switch (piece.type) {
     case 'text':
+    case 'refusal':
     case 'reasoning':
       return KEPT_BYTES + piece.text.length;
     case 'citation':
       return KEPT_BYTES + piece.url.length + piece.title.length;
     case 'signature':
+    case 'call_signature':
       return KEPT_BYTES + piece.signature.length;
     case 'encrypted':
       return KEPT_BYTES + piece.data.length;

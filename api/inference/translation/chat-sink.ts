@@ -1,18 +1,41 @@
 import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import type { Citation } from '#core/conversation/conversation.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
+import { ANSWERED_BY } from '../formats/chat-answer.ts';
 import { dataText } from '../formats/stream-text.ts';
 import { chatUsageText } from '../formats/usage-text.ts';
 import type { AnswerSink, WrittenAnswer } from './answer-sink.ts';
-import { chatCallsOf } from './tool-words.ts';
+import { writeCallSignature } from '../formats/call-signature.ts';
+import { customInput, type ToolNames } from './tool-names.ts';
+import { type ChatCall, chatCallsOf } from './tool-words.ts';
 import type { WholeAnswer } from './whole-answer.ts';
+
+/** How a caller of the chat format is shown the answer to its own request. */
+export interface ShownChat {
+  showUsage: boolean;
+  showReasoning: boolean;
+  names: ToolNames;
+}
+
+interface OpenCall {
+  isCustom: boolean;
+  isEmpty: boolean;
+  /** Of a custom tool. */
+  json: string;
+}
 
 /** Chunks of a chat. */
 export class ChatSink implements AnswerSink {
-  readonly keptBytes = 0;
+  readonly eventsWritten = null;
+  #keptBytes = 0;
   readonly #identity: AnswerIdentity;
   readonly #showUsage: boolean;
   readonly #showReasoning: boolean;
+  readonly #names: ToolNames;
+  /** Calls by their indexes. */
+  readonly #calls = new Map<number, OpenCall>();
+  /** Of the next call; empty: the provider has not signed it. */
+  #signature = '';
   #id = '';
   #textLength = 0;
   #framed: string | null = null;
@@ -22,11 +45,17 @@ export class ChatSink implements AnswerSink {
 
   constructor(
     identity: AnswerIdentity,
-    { showUsage, showReasoning }: { showUsage: boolean; showReasoning: boolean },
+    { showUsage, showReasoning, names }: ShownChat,
   ) {
     this.#identity = identity;
     this.#showUsage = showUsage;
     this.#showReasoning = showReasoning;
+    this.#names = names;
+  }
+
+  /** The texts of custom tools. */
+  get keptBytes(): number {
+    return this.#keptBytes;
   }
 
   write(piece: AnswerPiece): Buffer {
@@ -40,6 +69,12 @@ export class ChatSink implements AnswerSink {
         this.#endReasoning();
         this.#textLength += piece.text.length;
         return this.#chunk({ content: piece.text });
+      case 'refusal':
+        this.#endReasoning();
+        return this.#chunk({ refusal: piece.text });
+      case 'call_signature':
+        this.#signature = piece.signature;
+        return NOTHING;
       case 'citation':
         return this.#chunk({ annotations: [annotationOf({ ...piece, at: this.#textLength })] });
       case 'reasoning': {
@@ -57,17 +92,13 @@ export class ChatSink implements AnswerSink {
         this.#endReasoning();
         this.#thinks = true;
         return this.#lastOfReasoning({ type: 'reasoning.encrypted', data: piece.data });
-      case 'tool_call': {
+      case 'tool_call':
         this.#endReasoning();
-        const { index, id, name } = piece;
-        return this.#chunk({
-          tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }],
-        });
-      }
+        return this.#beginCall(piece);
       case 'arguments':
-        return this.#chunk({ tool_calls: [{ index: piece.index, function: { arguments: piece.json } }] });
+        return this.#arguments(piece.index, piece.json);
       case 'finish':
-        return this.#chunk({}, piece.reason);
+        return Buffer.concat([...this.#endCalls(), this.#chunk({}, piece.reason)]);
     }
   }
 
@@ -76,6 +107,40 @@ export class ChatSink implements AnswerSink {
     if (!this.#showUsage) return done;
     const usage = `{${this.#frame()},"choices":[],"usage":${chatUsageText(tokens, shown)}}`;
     return Buffer.concat([dataText(usage), done]);
+  }
+
+  #beginCall({ index, id, name }: Extract<AnswerPiece, { type: 'tool_call' }>): Buffer {
+    const tool = this.#names.get(name);
+    const isCustom = tool?.isCustom === true;
+    this.#calls.set(index, { isCustom, json: '', isEmpty: true });
+    const signed = this.#signature === '' ? {} : writeCallSignature(this.#signature);
+    this.#signature = '';
+    const shown = tool?.name ?? name;
+    const called = isCustom
+      ? { type: 'custom', custom: { name: shown, input: '' } }
+      : { type: 'function', function: { name: shown, arguments: '' } };
+    return this.#chunk({ tool_calls: [{ index, id, ...called, ...signed }] });
+  }
+
+  /** The text of a custom tool is known once all its JSON is here. */
+  #arguments(index: number, json: string): Buffer {
+    const call = this.#calls.get(index);
+    if (call === undefined) return NOTHING;
+    call.isEmpty = false;
+    if (!call.isCustom) return this.#chunk({ tool_calls: [{ index, function: { arguments: json } }] });
+    call.json += json;
+    this.#keptBytes += json.length;
+    return NOTHING;
+  }
+
+  #endCalls(): Buffer[] {
+    const ended: Buffer[] = [];
+    for (const [index, { isCustom, isEmpty, json }] of this.#calls) {
+      if (isCustom) ended.push(this.#chunk({ tool_calls: [{ index, custom: { input: customInput(json) } }] }));
+      else if (isEmpty) ended.push(this.#chunk({ tool_calls: [{ index, function: { arguments: '{}' } }] }));
+    }
+    this.#calls.clear();
+    return ended;
   }
 
   #lastOfReasoning(detail: object): Buffer {
@@ -98,7 +163,13 @@ export class ChatSink implements AnswerSink {
   #frame(): string {
     if (this.#framed !== null) return this.#framed;
     const { createdAtS, model } = this.#identity;
-    const frame = { id: this.#id, object: 'chat.completion.chunk', created: createdAtS, model };
+    const frame = {
+      id: this.#id,
+      object: 'chat.completion.chunk',
+      created: createdAtS,
+      model,
+      provider: ANSWERED_BY,
+    };
     this.#framed = JSON.stringify(frame).slice(1, -1);
     return this.#framed;
   }
@@ -125,19 +196,29 @@ function annotationsOf({ parts }: WholeAnswer): object[] | undefined {
   return annotations.length === 0 ? undefined : annotations;
 }
 
+/** A call with the name and the kind that its tool has at the caller. */
+function asCallerKnows({ function: called, ...call }: ChatCall, names: ToolNames): object {
+  const tool = names.get(called.name);
+  if (tool === undefined) return { ...call, function: called };
+  if (!tool.isCustom) return { ...call, function: { ...called, name: tool.name } };
+  return { ...call, type: 'custom', custom: { name: tool.name, input: customInput(called.arguments) } };
+}
+
 export function writeChatAnswer(
   whole: WholeAnswer,
   identity: AnswerIdentity,
-  { showReasoning }: { showReasoning: boolean },
+  { showReasoning, names }: Pick<ShownChat, 'showReasoning' | 'names'>,
 ): WrittenAnswer {
   const { parts } = whole;
-  const calls = chatCallsOf(parts);
-  const reasoningParts = showReasoning ? parts.filter((part) => part.type === 'reasoning') : [];
+  const calls = chatCallsOf(parts, { signed: true })?.map((call) => asCallerKnows(call, names));
+  const reasoningParts = showReasoning
+    ? parts.filter((part) => part.type === 'reasoning').filter(({ callSignature }) => callSignature === undefined)
+    : [];
   const reasoning = reasoningParts.map(({ text }) => text).join('');
   const message = {
     role: 'assistant',
-    content: whole.text === '' && calls !== undefined ? null : whole.text,
-    refusal: null,
+    content: whole.text === '' && (calls !== undefined || whole.refusal !== null) ? null : whole.text,
+    refusal: whole.refusal,
     annotations: annotationsOf(whole),
     reasoning: reasoning === '' ? undefined : reasoning,
     reasoning_details:

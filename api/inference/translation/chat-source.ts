@@ -1,12 +1,14 @@
 import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
+import { CallNumbers, type CallPiece, callPiecesIn, readCallPiece } from '../formats/call-numbers.ts';
 import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
 import { isDone } from '../formats/stream-text.ts';
 import { usageRecordsIn } from '../formats/usage-places.ts';
-import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
+import { recordOf, records, textOf } from '../formats/values.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
 import { bringsText } from './add-piece.ts';
+import { callSignatureOf } from '../formats/call-signature.ts';
 import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './answer-source.ts';
 
 /** Chunks of a chat, of which the first choice is read: a translated call asks for one. */
@@ -14,9 +16,9 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   protected readonly counter = new ChatUsage();
   #started = false;
   #finished = false;
-  readonly #calls = new Set<number>();
-  /** Of the calls, by their ids. */
-  readonly #indexes = new Map<string, number>();
+  readonly #numbers = new CallNumbers();
+  /** By their numbers. */
+  readonly #calls: ReadCall[] = [];
 
   read(data: Buffer, eventName: string): ReadPieces {
     if (isDone(data)) return { kind: 'done' };
@@ -33,7 +35,12 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   }
 
   readWhole(_bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[] {
-    return this.#pieces(value);
+    return [...this.#pieces(value), ...this.#openCalls()];
+  }
+
+  /** Begins the calls of which no more will come. */
+  #openCalls(): AnswerPiece[] {
+    return this.#calls.flatMap((call, index) => (call.isOpen ? [] : openCall(call, index)));
   }
 
   #pieces({ id, choices }: Record<string, unknown>): AnswerPiece[] {
@@ -46,60 +53,90 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     if (choice === undefined) return pieces;
     // Some servers send the whole message in their last chunk, or in their only one.
     const delta = recordOf(choice.delta ?? choice.message);
-    const reasoning = textOf(delta.reasoning) || textOf(delta.reasoning_content);
-    if (reasoning !== '') pieces.push({ type: 'reasoning', text: reasoning });
-    const content = contentPieces(delta.content);
-    for (const piece of content.length > 0 ? content : pieceOf('text', delta.refusal)) pieces.push(piece);
+    pieces.push(...reasoningPieces(delta), ...contentPieces(delta.content), ...pieceOf('refusal', delta.refusal));
     for (const note of records(delta.annotations)) pieces.push(...citationOf(recordOf(note.url_citation)));
-    for (const call of records(delta.tool_calls)) pieces.push(...this.#call(call));
+    for (const call of callPiecesIn(delta.tool_calls)) pieces.push(...this.#call(readCallPiece(call), callSignatureOf(call)));
     const reason = textOf(choice.finish_reason);
     if (reason !== '' && !this.#finished) {
       this.#finished = true;
+      pieces.push(...this.#openCalls());
       pieces.push({ type: 'finish', reason: this.#reason(reason), stopSequence: null });
     }
     return pieces;
   }
 
-  /** An id belongs to its call from its first piece on, whatever later pieces say. */
-  #call(call: Record<string, unknown>): AnswerPiece[] {
-    const { name, arguments: json } = recordOf(call.function);
-    const id = textOf(call.id);
-    const index = numberOf(call.index) ?? this.#indexOf(id);
-    const pieces: AnswerPiece[] = [];
-    if (!this.#calls.has(index)) {
-      const known = id || `call_${index}`;
-      this.#calls.add(index);
-      if (!this.#indexes.has(known)) this.#indexes.set(known, index);
-      pieces.push({ type: 'tool_call', index, id: known, name: textOf(name) });
-    }
-    if (textOf(json) !== '') pieces.push({ type: 'arguments', index, json: textOf(json) });
-    return pieces;
-  }
-
-  /** Servers that number no calls send each whole, or go on with the last. */
-  #indexOf(id: string): number {
-    const { size } = this.#calls;
-    return this.#indexes.get(id) ?? (id === '' ? Math.max(0, size - 1) : size);
+  /** A call begins with its name and its id, of which either may come late. */
+  #call(piece: CallPiece, signature: string): AnswerPiece[] {
+    const index = this.#numbers.numberOf(piece);
+    const call = (this.#calls[index] ??= { id: '', name: '', json: '', signature: '', isOpen: false });
+    if (call.isOpen) return piece.json === '' ? [] : [{ type: 'arguments', index, json: piece.json }];
+    call.id ||= piece.id;
+    call.name ||= piece.name;
+    call.json += piece.json;
+    call.signature ||= signature;
+    const hasBegun = call.name !== '' && (call.id !== '' || call.json !== '');
+    return hasBegun || call.json.length > NAMELESS_CHARS_MAX ? openCall(call, index) : [];
   }
 
   #reason(reason: string): FinishReason {
     // Some servers say `stop` after a call of a tool.
-    if (reason === 'tool_calls' || reason === 'function_call' || (reason === 'stop' && this.#calls.size > 0))
+    if (reason === 'tool_calls' || reason === 'function_call' || (reason === 'stop' && this.#calls.length > 0))
       return 'tool_calls';
     return reason === 'length' || reason === 'content_filter' ? reason : 'stop';
   }
 }
 
+interface ReadCall {
+  id: string;
+  name: string;
+  /** Arguments that came before the call could begin. */
+  json: string;
+  /** Empty: the provider has not signed it. */
+  signature: string;
+  isOpen: boolean;
+}
+
+/** Arguments that wait for the name of their call. */
+const NAMELESS_CHARS_MAX = 65_536;
+
+function openCall(call: ReadCall, index: number): AnswerPiece[] {
+  const { id, name, json, signature } = call;
+  call.isOpen = true;
+  call.json = '';
+  const pieces: AnswerPiece[] = signature === '' ? [] : [{ type: 'call_signature', signature }];
+  pieces.push({ type: 'tool_call', index, id: id || `call_${index}`, name });
+  if (json !== '') pieces.push({ type: 'arguments', index, json });
+  return pieces;
+}
+
 /** Reads a text, or a list of parts, in which one vendor sends reasoning, too. */
 function contentPieces(content: unknown): AnswerPiece[] {
   if (typeof content === 'string') return pieceOf('text', content);
-  return records(content).flatMap(({ type, text, thinking }) => {
+  return records(content).flatMap(({ type, text, refusal, thinking }) => {
     if (type === 'text') return pieceOf('text', text);
+    if (type === 'refusal') return pieceOf('refusal', refusal);
     if (type !== 'thinking') return [];
     const parts = typeof thinking === 'string' ? [{ text: thinking }] : records(thinking);
-    return parts.flatMap((part) => pieceOf('reasoning', part.text));
+    return parts.flatMap(({ text: thought }) => (textOf(thought) === '' ? [] : [reasoningPiece(textOf(thought), true)]));
   });
 }
 
-const pieceOf = (type: 'text' | 'reasoning', text: unknown): AnswerPiece[] =>
+/** Its text, and what the provider has signed of it: a router's answer has both in `reasoning_details`. */
+function reasoningPieces(delta: Record<string, unknown>): AnswerPiece[] {
+  const text = textOf(delta.reasoning) || textOf(delta.reasoning_content);
+  const details = records(delta.reasoning_details);
+  const said = details.map((detail) => textOf(detail.text) || textOf(detail.summary)).join('');
+  const isSummary = details.some(({ type }) => type === 'reasoning.summary');
+  const pieces = text === '' && said === '' ? [] : [reasoningPiece(text || said, !isSummary)];
+  for (const { type, signature, data } of details) {
+    if (textOf(signature) !== '') pieces.push({ type: 'signature', signature: textOf(signature) });
+    if (type === 'reasoning.encrypted') pieces.push({ type: 'encrypted', data: textOf(data) });
+  }
+  return pieces;
+}
+
+const reasoningPiece = (text: string, isRaw: boolean): AnswerPiece =>
+  isRaw ? { type: 'reasoning', text, isRaw } : { type: 'reasoning', text };
+
+const pieceOf = (type: 'text' | 'refusal', text: unknown): AnswerPiece[] =>
   textOf(text) === '' ? [] : [{ type, text: textOf(text) }];

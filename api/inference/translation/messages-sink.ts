@@ -7,6 +7,7 @@ import { messagesUsageText } from '../formats/usage-text.ts';
 import { JsonScan } from '../json/json-scan.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { type AnswerSink, pieceBytes, type WrittenAnswer } from './answer-sink.ts';
+import { markCallSignature } from '../formats/call-signature.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
 /**
@@ -14,6 +15,7 @@ import type { WholeAnswer } from './whole-answer.ts';
  * newest block's; so what a provider sends of several calls at once waits until the call before it is whole.
  */
 export class MessagesSink implements AnswerSink {
+  readonly eventsWritten = null;
   readonly #identity: AnswerIdentity;
   /** The others wait behind it. */
   #open: Block | null = null;
@@ -23,6 +25,7 @@ export class MessagesSink implements AnswerSink {
   readonly #calls = new Map<number, Block>();
   #stop: string = STOP_REASONS.stop;
   #stopSequence: string | null = null;
+  #refuses = false;
 
   constructor(identity: AnswerIdentity) {
     this.#identity = identity;
@@ -40,6 +43,11 @@ export class MessagesSink implements AnswerSink {
         return this.#start(piece.id || this.#identity.id);
       case 'text':
         return this.#inBlock(TEXT, { type: 'text_delta', text: piece.text });
+      case 'refusal':
+        this.#refuses = true;
+        return this.#inBlock(TEXT, { type: 'text_delta', text: piece.text });
+      case 'call_signature':
+        return this.#add(newBlock({ type: 'redacted_thinking', data: markCallSignature(piece.signature) }));
       // Its address alone is no citation here: clients want what the provider signed.
       case 'citation':
         return NOTHING;
@@ -69,7 +77,8 @@ export class MessagesSink implements AnswerSink {
   }
 
   end({ shown, tokens }: StreamEndView): Buffer {
-    const delta = JSON.stringify({ stop_reason: this.#stop, stop_sequence: this.#stopSequence });
+    const stop = this.#refuses ? refusalOr(this.#stop) : this.#stop;
+    const delta = JSON.stringify({ stop_reason: stop, stop_sequence: this.#stopSequence });
     const last = `{"type":"message_delta","delta":${delta},"usage":${messagesUsageText(tokens, shown)}}`;
     const events: Buffer[] = [];
     for (let open = this.#open; open !== null; open = this.#open) events.push(this.#next(open));
@@ -179,15 +188,19 @@ const STOP_REASONS = {
   content_filter: 'refusal',
 } as const satisfies Record<FinishReason, string>;
 
+/** A model that says why it does not answer has not just ended its turn. */
+const refusalOr = (stop: string): string => (stop === STOP_REASONS.stop ? STOP_REASONS.content_filter : stop);
+
 export function writeMessagesAnswer(whole: WholeAnswer, identity: AnswerIdentity): WrittenAnswer {
   const marks = new NumberMarks();
+  const stop = whole.stopSequence === null ? STOP_REASONS[whole.finishReason] : 'stop_sequence';
   const value = {
     id: whole.id || identity.id,
     type: 'message',
     role: 'assistant',
     model: identity.model,
     content: whole.parts.map((part) => blockOf(part, marks)),
-    stop_reason: whole.stopSequence === null ? STOP_REASONS[whole.finishReason] : 'stop_sequence',
+    stop_reason: whole.refusal === null ? stop : refusalOr(stop),
     stop_sequence: whole.stopSequence,
   };
   return { value, bytes: marks.print(value) };
@@ -200,6 +213,8 @@ function blockOf(part: AssistantPart, marks: NumberMarks): object {
     case 'tool_call':
       return { type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.argumentsJson, marks) };
     case 'reasoning':
+      if (part.callSignature !== undefined)
+        return { type: 'redacted_thinking', data: markCallSignature(part.callSignature) };
       return part.encrypted === null
         ? { type: 'thinking', thinking: part.text, signature: part.signature ?? '' }
         : { type: 'redacted_thinking', data: part.encrypted };

@@ -10,8 +10,10 @@ import type {
   UserPart,
 } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
-import { HINTS, OURS, type UnsupportedFields } from '../formats/unsupported-fields.ts';
+import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
+import { cacheOf } from './cache-marks.ts';
+import { readCallSignature } from '../formats/call-signature.ts';
 
 /** Reads a messages body that passed its schema and policy. */
 export function readMessages(
@@ -23,9 +25,9 @@ export function readMessages(
   const turns: Turn[] = [];
   for (const [index, message] of records(body.messages).entries()) {
     const path = `messages[${index}].`;
-    unsupported.unknown(message, path, MESSAGE, HINTS);
+    if (message.role !== 'assistant') unsupported.unknown(message, path, MESSAGE, HINTS);
     const blocks = blocksOf(message.content, `${path}content`, unsupported);
-    if (message.role === 'assistant') turns.push(readAssistant(blocks, `${path}content`, unsupported));
+    if (message.role === 'assistant') turns.push(readAssistant(blocks, `${path}content`));
     else if (message.role === 'system') {
       const parts = readTexts(message.content, `${path}content`, unsupported);
       if (turns.length === 0) system.push(...parts);
@@ -46,7 +48,8 @@ export function readMessages(
     topK: unsupported.number(body.top_k, 'top_k'),
     stop: unsupported.texts(body.stop_sequences, 'stop_sequences'),
     reasoning: readReasoning(body, unsupported),
-    answerFormat: readFormat(recordOf(body.output_config).format, unsupported),
+    answerFormat: readWantedFormat(body, unsupported),
+    verbosity: null,
   };
 }
 
@@ -62,6 +65,7 @@ const READ = new Set([
   'stop_sequences',
   'thinking',
   'output_config',
+  'output_format',
 ]);
 const MESSAGE = new Set(['role', 'content']);
 
@@ -82,7 +86,7 @@ const blocksOf = (
 function readTexts(content: unknown, path: string, unsupported: UnsupportedFields): TextPart[] {
   return readParts(content, path, unsupported).flatMap((part) => {
     if (part.type === 'text') return [part];
-    unsupported.add(path);
+    unsupported.add(path, 'an image or file in a message of this role');
     return [];
   });
 }
@@ -107,6 +111,7 @@ function readUser(
       callId: unsupported.text(block.tool_use_id, `${at}tool_use_id`) ?? '',
       parts: readParts(block.content, `${at}content`, unsupported),
       failed: unsupported.boolean(block.is_error, `${at}is_error`) === true,
+      ...cacheOf(block),
     });
   }
   if (parts.length > 0 || turns.length === 0) turns.push({ role: 'user', parts });
@@ -127,11 +132,20 @@ function readPart(block: Record<string, unknown>, at: string, unsupported: Unsup
     case 'image':
       unsupported.unknown(block, `${at}.`, IMAGE, HINTS);
       unsupported.unknown(recordOf(block.source), `${at}.source.`, LINK);
-      return [{ type: 'image', url: textOf(recordOf(block.source).url), detail: null, at }];
+      return [
+        { type: 'image', url: textOf(recordOf(block.source).url), detail: null, at, ...cacheOf(block) },
+      ];
     case 'document':
       return readDocument(block, at, unsupported);
+    case 'search_result':
+      return readSearchResult(block, at, unsupported);
+    case 'tool_reference':
+      // All tools are sent in full, so the name says which of them the search for tools has found.
+      return [{ type: 'text', text: `Tool: ${textOf(block.tool_name)}` }];
+    case 'tool_addition':
+      return [];
     default:
-      unsupported.add(`${at}.type`);
+      unsupported.add(`${at}.type`, `a block of the type ${typeName(block.type)}`);
       return [];
   }
 }
@@ -141,8 +155,22 @@ const LINK = new Set(['type', 'url']);
 
 function readText(block: Record<string, unknown>, at: string, unsupported: UnsupportedFields): TextPart[] {
   unsupported.unknown(block, `${at}.`, TEXT, HINTS);
-  return block.text === '' ? [] : [{ type: 'text', text: unsupported.text(block.text, `${at}.text`) ?? '' }];
+  const text = unsupported.text(block.text, `${at}.text`) ?? '';
+  return text === '' ? [] : [{ type: 'text', text, ...cacheOf(block) }];
 }
+
+/** A result of the caller's own search, whose source stands before its text. */
+function readSearchResult(
+  block: Record<string, unknown>,
+  at: string,
+  unsupported: UnsupportedFields,
+): UserPart[] {
+  unsupported.unknown(block, `${at}.`, SEARCH_RESULT, HINTS);
+  const heading = [textOf(block.title), textOf(block.source)].filter((text) => text !== '').join('\n');
+  return [{ type: 'text', text: heading }, ...readParts(block.content, `${at}.content`, unsupported)];
+}
+
+const SEARCH_RESULT = new Set(['type', 'source', 'title', 'content', 'citations']);
 
 // Earlier answers carry citations for people, and fields that the official client parses from the text.
 const TEXT = new Set(['type', 'text', 'citations', 'parsed', 'parsed_output']);
@@ -157,7 +185,7 @@ function readDocument(
   const citations = unsupported.record(block.citations, `${at}.citations`);
   unsupported.unknown(citations, `${at}.citations.`, CITATIONS);
   if (unsupported.boolean(citations.enabled, `${at}.citations.enabled`) === true)
-    unsupported.add(`${at}.citations`);
+    unsupported.leaveOut(`${at}.citations`);
   const source = recordOf(block.source);
   unsupported.unknown(source, `${at}.source.`, SOURCE);
   const title = unsupported.text(block.title, `${at}.title`);
@@ -165,13 +193,13 @@ function readDocument(
   const heading = [title, context].flatMap((text): TextPart[] => (text ? [{ type: 'text', text }] : []));
   switch (source.type) {
     case 'url':
-      return [{ type: 'file', url: textOf(source.url), filename: title, at }];
+      return [{ type: 'file', url: textOf(source.url), filename: title, at, ...cacheOf(block) }];
     case 'text':
       return [...heading, { type: 'text', text: unsupported.text(source.data, `${at}.source.data`) ?? '' }];
     case 'content':
       return [...heading, ...readParts(source.content, `${at}.source.content`, unsupported)];
     default:
-      unsupported.add(`${at}.source.type`);
+      unsupported.add(`${at}.source.type`, `a document whose source is ${typeName(source.type)}`);
       return [];
   }
 }
@@ -180,63 +208,60 @@ const SOURCE = new Set(['type', 'url', 'media_type', 'data', 'content']);
 const DOCUMENT = new Set(['type', 'source', 'title', 'context', 'citations']);
 const CITATIONS = new Set(['enabled']);
 
-function readAssistant(
-  blocks: readonly Record<string, unknown>[],
-  path: string,
-  unsupported: UnsupportedFields,
-): Turn {
+/** An earlier answer. Clients print it back with members of their own, of which none is named. */
+function readAssistant(blocks: readonly Record<string, unknown>[], path: string): Turn {
+  const history = UnsupportedFields.ofHistory();
   const parts = blocks.flatMap((block, index): AssistantPart[] => {
-    const at = `${path}[${index}]`;
     switch (block.type) {
       case 'text':
-        return readText(block, at, unsupported);
+        return readText(block, `${path}[${index}]`, history);
       case 'thinking':
-        return [
-          {
-            type: 'reasoning',
-            text: unsupported.text(block.thinking, `${at}.thinking`) ?? '',
-            signature: unsupported.text(block.signature, `${at}.signature`),
-            encrypted: null,
-          },
-        ];
+        return [readThinking(textOf(block.thinking), textOf(block.signature))];
       case 'redacted_thinking':
-        return [
-          {
-            type: 'reasoning',
-            text: '',
-            signature: null,
-            encrypted: unsupported.text(block.data, `${at}.data`) ?? '',
-          },
-        ];
+        return [readRedacted(textOf(block.data))];
       case 'tool_use':
-        unsupported.unknown(block, `${at}.`, TOOL_USE, HINTS);
         return [
           {
             type: 'tool_call',
-            id: unsupported.text(block.id, `${at}.id`) ?? '',
-            name: unsupported.text(block.name, `${at}.name`) ?? '',
+            id: textOf(block.id),
+            name: textOf(block.name),
             argumentsJson: JSON.stringify(block.input ?? {}),
+            ...cacheOf(block),
           },
         ];
       default:
-        unsupported.add(`${at}.type`);
+        // What the provider ran by itself is told by the answer's text.
         return [];
     }
   });
   return { role: 'assistant', parts };
 }
 
-// `caller` is set only for calls by programs, which are not served.
-const TOOL_USE = new Set(['type', 'id', 'name', 'input', 'caller']);
+const readThinking = (text: string, signature: string): AssistantPart => ({
+  type: 'reasoning',
+  text,
+  signature: signature === '' ? null : signature,
+  encrypted: null,
+});
+
+function readRedacted(data: string): AssistantPart {
+  const callSignature = readCallSignature(data);
+  const part = { type: 'reasoning' as const, text: '', signature: null };
+  return callSignature === null
+    ? { ...part, encrypted: data }
+    : { ...part, encrypted: null, callSignature };
+}
 
 function readTool(tool: Record<string, unknown>, path: string, unsupported: UnsupportedFields): FunctionTool {
-  if (typeof tool.type === 'string' && tool.type !== 'custom') unsupported.add(`${path}type`);
+  if (typeof tool.type === 'string' && tool.type !== 'custom')
+    unsupported.add(`${path}type`, `a tool of the type ${typeName(tool.type)}`);
   unsupported.unknown(tool, path, TOOL, HINTS);
   return {
     name: textOf(tool.name),
     description: unsupported.text(tool.description, `${path}description`),
     parameters: tool.input_schema ?? null,
     strict: unsupported.boolean(tool.strict, `${path}strict`),
+    ...cacheOf(tool),
   };
 }
 
@@ -249,6 +274,9 @@ const TOOL = new Set([
   // How the provider hands the input over, and who may call: of no effect on what is called.
   'eager_input_streaming',
   'allowed_callers',
+  // It says only when the schema is read: the tool is sent in full.
+  'defer_loading',
+  'input_examples',
 ]);
 
 function readToolChoice(choice: Record<string, unknown>, unsupported: UnsupportedFields): ToolChoice | null {
@@ -260,12 +288,12 @@ function readToolChoice(choice: Record<string, unknown>, unsupported: Unsupporte
     case 'any':
       return { type: 'required' };
     case 'tool':
-      if (textOf(choice.name) === '') unsupported.add('tool_choice.name');
+      if (textOf(choice.name) === '') unsupported.add('tool_choice.name', 'a choice that names no tool');
       return { type: 'tool', name: textOf(choice.name) };
     case undefined:
       return null;
     default:
-      unsupported.add('tool_choice.type');
+      unsupported.leaveOut('tool_choice.type');
       return null;
   }
 }
@@ -282,7 +310,7 @@ function readReasoning(
   const thinking = isRecord(body.thinking) ? body.thinking : null;
   if (thinking === null) return effort === null ? null : { enabled: true, effort, budgetTokens: null };
   unsupported.unknown(thinking, 'thinking.', THINKING);
-  if (!THINKING_TYPES.has(textOf(thinking.type))) unsupported.add('thinking.type');
+  if (!THINKING_TYPES.has(textOf(thinking.type))) unsupported.leaveOut('thinking.type');
   return {
     enabled: thinking.type !== 'disabled',
     effort,
@@ -296,15 +324,39 @@ const THINKING_TYPES = new Set(['enabled', 'adaptive', 'disabled']);
 
 const OUTPUT_CONFIG = new Set(['effort', 'format']);
 
+/** The older place of the format gives way to the newer one. */
+function readWantedFormat(
+  { output_config: config, output_format: older }: Readonly<Record<string, unknown>>,
+  unsupported: UnsupportedFields,
+): AnswerFormat | null {
+  const format = recordOf(config).format ?? null;
+  if (format === null) return readFormat(older, unsupported);
+  if ((older ?? null) !== null) unsupported.leaveOut('output_format');
+  return readFormat(format, unsupported);
+}
+
 function readFormat(format: unknown, unsupported: UnsupportedFields): AnswerFormat | null {
   if (format === undefined || format === null) return null;
   if (!isRecord(format) || format.type !== 'json_schema') {
-    unsupported.add('output_config.format');
+    unsupported.leaveOut('output_config.format');
     return null;
   }
   unsupported.unknown(format, 'output_config.format.', FORMAT);
   const schema = format.schema ?? {};
-  return { type: 'json_schema', name: 'answer', description: null, schema, strict: true };
+  return { type: 'json_schema', name: 'answer', description: null, schema, strict: isStrict(schema) ? true : null };
 }
 
 const FORMAT = new Set(['type', 'schema']);
+
+/** Other vendors hold a model strictly only to a schema whose properties are all required, at every depth. */
+function isStrict(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrict);
+  if (!isRecord(schema)) return true;
+  const { properties, required, additionalProperties } = schema;
+  if (isRecord(properties)) {
+    const names = new Set(Array.isArray(required) ? required : []);
+    if (additionalProperties !== false || !Object.keys(properties).every((name) => names.has(name)))
+      return false;
+  }
+  return Object.values(schema).every(isStrict);
+}

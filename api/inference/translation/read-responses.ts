@@ -10,9 +10,12 @@ import type {
   UserPart,
 } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
-import { HINTS, OURS, type UnsupportedFields } from '../formats/unsupported-fields.ts';
+import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
-import { readSignedReasoning } from './signed-reasoning.ts';
+import { cacheOf, markLast } from './cache-marks.ts';
+import { readSignedReasoning } from '../formats/signed-reasoning.ts';
+import { verbosityAt } from './tool-words.ts';
+import { CUSTOM_PARAMETERS, customArguments, customDescription, joinedName } from './tool-names.ts';
 
 /** Of a responses body that passed its schema and policy. */
 export function readResponses(
@@ -22,19 +25,17 @@ export function readResponses(
   unsupported.unknown(body, '', HINTS, READ, OURS);
   const system: TextPart[] =
     textOf(body.instructions) === '' ? [] : [{ type: 'text', text: textOf(body.instructions) }];
-  const turns: Turn[] = [];
+  const reading: Reading = { system, turns: [], tools: [], unsupported };
   const items =
     typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : records(body.input);
-  for (const [index, item] of items.entries())
-    readItem(item, `input[${index}].`, { system, turns, unsupported });
+  for (const [index, item] of items.entries()) readItem(item, `input[${index}].`, reading);
   const text = unsupported.record(body.text, 'text');
   unsupported.unknown(text, 'text.', TEXT);
-  refuseIncluded(body.include, unsupported);
+  nameIncluded(body.include, unsupported);
   return {
     system,
-    turns,
-    tools: records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, unsupported)),
-    toolChoice: readToolChoice(body.tool_choice, unsupported),
+    turns: reading.turns,
+    ...readTools(body, reading.tools, unsupported),
     parallelToolCalls: unsupported.boolean(body.parallel_tool_calls, 'parallel_tool_calls'),
     temperature: numberOf(body.temperature),
     topP: unsupported.number(body.top_p, 'top_p'),
@@ -42,6 +43,7 @@ export function readResponses(
     stop: [],
     reasoning: readReasoning(body.reasoning, unsupported),
     answerFormat: readFormat(text.format, unsupported),
+    verbosity: verbosityAt(unsupported.text(text.verbosity, 'text.verbosity'), 'text.verbosity'),
   };
 }
 
@@ -58,83 +60,90 @@ const READ = new Set([
   'reasoning',
   'text',
 ]);
-const TEXT = new Set(['format']);
+const TEXT = new Set(['format', 'verbosity']);
 
 /** Signed reasoning is always shown, and a translated call has no tools of the provider's own. */
-function refuseIncluded(include: unknown, unsupported: UnsupportedFields): void {
+function nameIncluded(include: unknown, unsupported: UnsupportedFields): void {
   for (const [index, name] of unsupported.texts(include, 'include').entries()) {
     if (name !== 'reasoning.encrypted_content' && !/_call(_output)?\./.test(name))
-      unsupported.add(`include[${index}]`);
+      unsupported.leaveOut(`include[${index}]`);
   }
 }
 
 interface Reading {
   system: TextPart[];
   turns: Turn[];
+  /** Tools that items bring, such as those that an earlier search for tools found. */
+  tools: FunctionTool[];
   unsupported: UnsupportedFields;
 }
 
-function readItem(
-  item: Record<string, unknown>,
-  path: string,
-  { system, turns, unsupported }: Reading,
-): void {
+function readItem(item: Record<string, unknown>, path: string, reading: Reading): void {
+  const { turns, unsupported } = reading;
   switch (item.type) {
     case undefined:
     case null:
     case 'message':
-      readMessage(item, path, { system, turns, unsupported });
+      readMessage(item, path, reading);
       return;
     case 'reasoning':
-      unsupported.unknown(item, path, REASONING_ITEM, HINTS);
-      answerOf(turns).push(...readReasoningItem(item, path, unsupported));
+      answerOf(turns).push(...readReasoningItem(item));
       return;
     case 'function_call':
-      unsupported.unknown(item, path, CALL, HINTS);
-      answerOf(turns).push({
-        type: 'tool_call',
-        id: unsupported.text(item.call_id, `${path}call_id`) ?? '',
-        name: unsupported.text(item.name, `${path}name`) ?? '',
-        argumentsJson: unsupported.text(item.arguments, `${path}arguments`) ?? '',
-      });
+    case 'custom_tool_call':
+      answerOf(turns).push(readCall(item, path, unsupported));
       return;
     case 'function_call_output':
+    case 'custom_tool_call_output':
       unsupported.unknown(item, path, CALL_OUTPUT, HINTS);
       turns.push({
         role: 'tool',
         callId: unsupported.text(item.call_id, `${path}call_id`) ?? '',
         parts: readParts(item.output, `${path}output`, unsupported),
         failed: item.status === 'incomplete',
+        ...cacheOf(item),
       });
       return;
+    case 'item_reference':
+      unsupported.add(`${path}type`, 'an item that only a provider has stored');
+      return;
     default:
-      unsupported.add(`${path}type`);
+      // What a provider ran by itself for an earlier answer is told by the answer's text.
+      for (const [index, tool] of records(item.tools).entries())
+        reading.tools.push(...readTool(tool, `${path}tools[${index}].`, null, unsupported));
   }
 }
 
-const REASONING_ITEM = new Set([
-  'type',
-  'id',
-  'summary',
-  'content',
-  'encrypted_content',
-  'status',
-  'format',
-  'signature',
-]);
-// What the official client has read from the text, and sends back beside it.
-const CALL = new Set(['type', 'id', 'call_id', 'name', 'arguments', 'parsed_arguments', 'status']);
-const CALL_OUTPUT = new Set(['type', 'id', 'call_id', 'output', 'status']);
+function readCall(
+  item: Record<string, unknown>,
+  path: string,
+  unsupported: UnsupportedFields,
+): AssistantPart {
+  const namespace = typeof item.namespace === 'string' ? item.namespace : null;
+  return {
+    type: 'tool_call',
+    id: unsupported.text(item.call_id, `${path}call_id`) ?? '',
+    name: joinedName(namespace, unsupported.text(item.name, `${path}name`) ?? ''),
+    argumentsJson:
+      item.type === 'custom_tool_call' ? customArguments(textOf(item.input)) : textOf(item.arguments),
+    ...cacheOf(item),
+  };
+}
+
+const CALL_OUTPUT = new Set(['type', 'id', 'call_id', 'output', 'status', 'name']);
 
 function readMessage(
   item: Record<string, unknown>,
   path: string,
   { system, turns, unsupported }: Reading,
 ): void {
-  unsupported.unknown(item, path, MESSAGE, HINTS);
-  const parts = readParts(item.content, `${path}content`, unsupported);
+  const isHistory = item.role === 'assistant';
+  const named = isHistory ? UnsupportedFields.ofHistory() : unsupported;
+  named.unknown(item, path, MESSAGE, HINTS);
+  const parts = markLast(readParts(item.content, `${path}content`, named), cacheOf(item));
   const texts = (): TextPart[] => {
-    if (parts.some((part) => part.type !== 'text')) unsupported.add(`${path}content`);
+    if (parts.some((part) => part.type !== 'text'))
+      named.add(`${path}content`, 'an image or file in a message of this role');
     return parts.filter((part) => part.type === 'text');
   };
   switch (item.role) {
@@ -150,7 +159,7 @@ function readMessage(
       turns.push({ role: 'user', parts });
       return;
     default:
-      unsupported.add(`${path}role`);
+      unsupported.add(`${path}role`, `a message of the role ${typeName(item.role)}`);
   }
 }
 
@@ -165,22 +174,15 @@ function answerOf(turns: Turn[]): AssistantPart[] {
   return parts;
 }
 
-function readReasoningItem(
-  item: Record<string, unknown>,
-  path: string,
-  unsupported: UnsupportedFields,
-): AssistantPart[] {
-  const text = ['summary', 'content']
-    .flatMap((list) =>
-      unsupported
-        .records(item[list], path + list)
-        .map((part, index) => unsupported.text(part.text, `${path}${list}[${index}].text`) ?? ''),
-    )
+function readReasoningItem(item: Record<string, unknown>): AssistantPart[] {
+  const texts = records(item.content).length > 0 ? item.content : item.summary;
+  const text = records(texts)
+    .map((part) => textOf(part.text))
     .join('');
-  const kept = unsupported.text(item.encrypted_content, `${path}encrypted_content`) ?? '';
-  const { signature, encrypted } = readSignedReasoning(kept);
-  if (text === '' && signature === null && encrypted === null) return [];
-  return [{ type: 'reasoning', text, signature, encrypted }];
+  const kept = readSignedReasoning(textOf(item.encrypted_content));
+  if (text === '' && kept.signature === null && kept.encrypted === null && kept.callSignature === undefined)
+    return [];
+  return [{ type: 'reasoning', text, ...kept }];
 }
 
 function readParts(content: unknown, path: string, unsupported: UnsupportedFields): UserPart[] {
@@ -194,7 +196,7 @@ function readParts(content: unknown, path: string, unsupported: UnsupportedField
         unsupported.unknown(part, `${at}.`, TEXT_PART, HINTS);
         return part.text === ''
           ? []
-          : [{ type: 'text', text: unsupported.text(part.text, `${at}.text`) ?? '' }];
+          : [{ type: 'text', text: unsupported.text(part.text, `${at}.text`) ?? '', ...cacheOf(part) }];
       case 'refusal':
         unsupported.unknown(part, `${at}.`, REFUSAL_PART, HINTS);
         return [{ type: 'text', text: unsupported.text(part.refusal, `${at}.refusal`) ?? '' }];
@@ -202,7 +204,13 @@ function readParts(content: unknown, path: string, unsupported: UnsupportedField
         unsupported.unknown(part, `${at}.`, IMAGE_PART, HINTS);
         const url = isRecord(part.image_url) ? part.image_url.url : part.image_url;
         return [
-          { type: 'image', url: textOf(url), detail: unsupported.text(part.detail, `${at}.detail`), at },
+          {
+            type: 'image',
+            url: textOf(url),
+            detail: unsupported.text(part.detail, `${at}.detail`),
+            at,
+            ...cacheOf(part),
+          },
         ];
       }
       case 'input_file':
@@ -213,10 +221,11 @@ function readParts(content: unknown, path: string, unsupported: UnsupportedField
             url: textOf(part.file_url),
             filename: unsupported.text(part.filename, `${at}.filename`),
             at,
+            ...cacheOf(part),
           },
         ];
       default:
-        unsupported.add(`${at}.type`);
+        unsupported.add(`${at}.type`, `a part of the type ${typeName(part.type)}`);
         return [];
     }
   });
@@ -228,33 +237,84 @@ const REFUSAL_PART = new Set(['type', 'refusal']);
 const IMAGE_PART = new Set(['type', 'image_url', 'detail']);
 const FILE_PART = new Set(['type', 'file_url', 'filename', 'detail']);
 
-function readTool(tool: Record<string, unknown>, path: string, unsupported: UnsupportedFields): FunctionTool {
-  if (tool.type !== 'function') unsupported.add(`${path}type`);
-  unsupported.unknown(tool, path, TOOL, HINTS);
+/** The tools that may be called, and which of them has to be: a choice that allows some leaves the others out. */
+function readTools(
+  body: Readonly<Record<string, unknown>>,
+  brought: readonly FunctionTool[],
+  unsupported: UnsupportedFields,
+): Pick<Conversation, 'tools' | 'toolChoice'> {
+  const sent = records(body.tools).flatMap((tool, index) =>
+    readTool(tool, `tools[${index}].`, null, unsupported),
+  );
+  const tools = [...new Map([...sent, ...brought].map((tool) => [tool.name, tool])).values()];
+  const choice = body.tool_choice;
+  if (!isRecord(choice) || choice.type !== 'allowed_tools')
+    return { tools, toolChoice: readToolChoice(choice, unsupported) };
+  const names = new Set(records(choice.tools).map(nameOfTool));
   return {
-    name: textOf(tool.name),
-    description: unsupported.text(tool.description, `${path}description`),
-    parameters: tool.parameters ?? null,
-    strict: unsupported.boolean(tool.strict, `${path}strict`),
+    tools: tools.filter(({ name }) => names.has(name)),
+    toolChoice: { type: choice.mode === 'required' ? 'required' : 'auto' },
   };
 }
 
-const TOOL = new Set(['type', 'name', 'description', 'parameters', 'strict']);
+const nameOfTool = ({ namespace, name }: Readonly<Record<string, unknown>>): string =>
+  joinedName(typeof namespace === 'string' ? namespace : null, textOf(name));
+
+/** A namespace is all the tools in it. */
+function readTool(
+  tool: Record<string, unknown>,
+  path: string,
+  namespace: string | null,
+  unsupported: UnsupportedFields,
+): FunctionTool[] {
+  if (tool.type === 'namespace') {
+    return records(tool.tools).flatMap((inner, index) =>
+      readTool(inner, `${path}tools[${index}].`, textOf(tool.name), unsupported),
+    );
+  }
+  const name = joinedName(namespace, textOf(tool.name));
+  const description = unsupported.text(tool.description, `${path}description`);
+  unsupported.unknown(tool, path, TOOL, HINTS);
+  if (tool.type === 'custom') {
+    return [
+      {
+        name,
+        description: customDescription(description, tool.format),
+        parameters: CUSTOM_PARAMETERS,
+        strict: null,
+        ...cacheOf(tool),
+      },
+    ];
+  }
+  if (tool.type !== 'function')
+    unsupported.add(`${path}type`, `a tool of the type ${typeName(tool.type)}`);
+  return [
+    {
+      name,
+      description,
+      parameters: tool.parameters ?? null,
+      strict: unsupported.boolean(tool.strict, `${path}strict`),
+      ...cacheOf(tool),
+    },
+  ];
+}
+
+// A tool whose loading is deferred is sent in full: the field says only when its schema is read.
+const TOOL = new Set(['type', 'name', 'description', 'parameters', 'strict', 'format', 'defer_loading']);
 
 function readToolChoice(choice: unknown, unsupported: UnsupportedFields): ToolChoice | null {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice };
   if (choice === undefined || choice === null) return null;
-  if (!isRecord(choice) || choice.type !== 'function') {
-    unsupported.add('tool_choice');
+  const name = isRecord(choice) ? nameOfTool(choice) : '';
+  unsupported.unknown(recordOf(choice), 'tool_choice.', CHOICE);
+  if (name === '') {
+    unsupported.add('tool_choice', 'a choice that names no tool');
     return null;
   }
-  unsupported.unknown(choice, 'tool_choice.', CHOICE);
-  const name = textOf(choice.name);
-  if (name === '') unsupported.add('tool_choice.name');
   return { type: 'tool', name };
 }
 
-const CHOICE = new Set(['type', 'name']);
+const CHOICE = new Set(['type', 'name', 'namespace']);
 
 function readReasoning(value: unknown, unsupported: UnsupportedFields): Reasoning | null {
   const given = unsupported.record(value, 'reasoning');
@@ -283,7 +343,7 @@ function readFormat(format: unknown, unsupported: UnsupportedFields): AnswerForm
   if (type === 'text') return null;
   if (type === 'json_object') return { type, at: 'text.format' };
   if (type !== 'json_schema') {
-    unsupported.add('text.format');
+    unsupported.leaveOut('text.format');
     return null;
   }
   return {

@@ -1,11 +1,30 @@
 import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
-import type { AssistantPart, Citation, TextPart } from '#core/conversation/conversation.ts';
+import type { AssistantPart, TextPart, ToolCallPart } from '#core/conversation/conversation.ts';
+import { parseJson } from '#core/parse-json.ts';
+import { isRecord } from '#core/is-record.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { namedText } from '../formats/stream-text.ts';
 import { responsesUsageText } from '../formats/usage-text.ts';
 import { type AnswerSink, pieceBytes, type WrittenAnswer } from './answer-sink.ts';
-import { signReasoning } from './signed-reasoning.ts';
+import { responseText, statusOf } from './responses-frame.ts';
+import {
+  annotationOf,
+  argumentsOf,
+  contentOf,
+  itemId,
+  itemOf,
+  type ItemStatus,
+  statusOfItem,
+} from './responses-items.ts';
+import { customInput, type ToolNames } from './tool-names.ts';
 import { WholeAnswer } from './whole-answer.ts';
+
+/** How a caller of the responses format is shown the answer to its own request. */
+export interface ShownResponse {
+  /** JSON text of the members that repeat the request. */
+  echo: string;
+  names: ToolNames;
+}
 
 /**
  * Named events of the responses format, with the whole scaffold: the format's clients rely on every item and part being
@@ -13,6 +32,7 @@ import { WholeAnswer } from './whole-answer.ts';
  */
 export class ResponsesSink implements AnswerSink {
   readonly #identity: AnswerIdentity;
+  readonly #shown: ShownResponse;
   readonly #whole = new WholeAnswer();
   #sequenceNumber = 0;
   #keptBytes = 0;
@@ -21,13 +41,18 @@ export class ResponsesSink implements AnswerSink {
   readonly #done = new Set<number>();
   readonly #calls = new Map<number, number>();
 
-  constructor(identity: AnswerIdentity) {
+  constructor(identity: AnswerIdentity, shown: ShownResponse) {
     this.#identity = identity;
+    this.#shown = shown;
   }
 
   /** All: the last event repeats it. */
   get keptBytes(): number {
     return this.#keptBytes;
+  }
+
+  get eventsWritten(): number {
+    return this.#sequenceNumber;
   }
 
   write(piece: AnswerPiece): Buffer {
@@ -36,61 +61,76 @@ export class ResponsesSink implements AnswerSink {
     const begun = this.#begin();
     switch (piece.type) {
       case 'start': {
-        const response = this.#response('in_progress', 'null');
+        const response = `"response":${this.#response(true, 'null')}`;
         return Buffer.concat([
-          this.#rawEvent('response.created', `"response":${response}`),
-          this.#rawEvent('response.in_progress', `"response":${response}`),
+          this.#rawEvent('response.created', response),
+          this.#rawEvent('response.in_progress', response),
         ]);
       }
       case 'text':
         return Buffer.concat([
           begun,
-          this.#event('response.output_text.delta', { ...this.#part(), delta: piece.text, logprobs: [] }),
+          this.#event('response.output_text.delta', { ...this.#content(), delta: piece.text, logprobs: [] }),
         ]);
-      case 'citation': {
-        const last = this.#whole.parts.at(-1);
-        if (last?.type !== 'text' || last.citations === undefined) return begun;
-        const annotation_index = last.citations.length - 1;
-        // The one alone: to write all those before it anew for each takes seconds where there are thousands.
-        const [annotation] = last.citations.slice(-1).map(annotationOf);
+      case 'refusal':
         return Buffer.concat([
           begun,
-          this.#event('response.output_text.annotation.added', {
-            ...this.#part(),
-            annotation_index,
-            annotation,
-          }),
+          this.#event('response.refusal.delta', { ...this.#content(), delta: piece.text }),
         ]);
-      }
+      case 'citation':
+        return Buffer.concat([begun, this.#citation()]);
       case 'reasoning':
-        return Buffer.concat([
-          begun,
-          this.#event('response.reasoning_summary_text.delta', { ...this.#summary(), delta: piece.text }),
-        ]);
+        return Buffer.concat([begun, this.#reasoning(piece.text)]);
       case 'tool_call':
         this.#calls.set(piece.index, this.#begun - 1);
         return begun;
-      case 'arguments': {
-        const index = this.#calls.get(piece.index);
-        if (index === undefined) return begun;
-        const at = { item_id: this.#itemId(index), output_index: index };
-        return this.#event('response.function_call_arguments.delta', { ...at, delta: piece.json });
-      }
+      case 'arguments':
+        return Buffer.concat([begun, this.#arguments(piece.index, piece.json)]);
       case 'signature':
       case 'encrypted':
+      case 'call_signature':
       case 'finish':
         return begun;
     }
   }
 
-  end({ shown, tokens }: StreamEndView): Buffer {
+  end({ identity, shown, tokens }: StreamEndView): Buffer {
     const open = this.#whole.parts.flatMap((_, index) =>
-      this.#done.has(index) ? [] : [this.#finish(index)],
+      this.#done.has(index) ? [] : [this.#finish(index, statusOfItem(this.#whole, index))],
     );
-    const status = statusOf(this.#whole);
-    const response = this.#response(status, responsesUsageText(tokens, shown));
-    return Buffer.concat([...open, this.#rawEvent(`response.${status}`, `"response":${response}`)]);
+    const response = this.#response(false, responsesUsageText(tokens, shown), identity);
+    const type = `response.${statusOf(this.#whole)}`;
+    return Buffer.concat([...open, this.#rawEvent(type, `"response":${response}`)]);
   }
+
+  /** The newest citation alone: to write all those before it anew for each takes seconds where there are thousands. */
+  #citation(): Buffer {
+    const last = this.#whole.parts.at(-1);
+    const [newest] = last?.type === 'text' ? (last.citations?.slice(-1) ?? []) : [];
+    if (last?.type !== 'text' || newest === undefined) return NOTHING;
+    return this.#event('response.output_text.annotation.added', {
+      ...this.#content(),
+      annotation_index: (last.citations?.length ?? 1) - 1,
+      annotation: annotationOf(newest),
+    });
+  }
+
+  #reasoning(delta: string): Buffer {
+    const last = this.#whole.parts.at(-1);
+    return last?.type === 'reasoning' && last.isRaw
+      ? this.#event('response.reasoning_text.delta', { ...this.#content(), delta })
+      : this.#event('response.reasoning_summary_text.delta', { ...this.#summary(), delta });
+  }
+
+  /** The text of a custom tool is known once all its JSON is here. */
+  #arguments(call: number, delta: string): Buffer {
+    const index = this.#calls.get(call);
+    const part = index === undefined ? undefined : this.#whole.parts[index];
+    if (index === undefined || part?.type !== 'tool_call' || this.#isCustom(part)) return NOTHING;
+    return this.#event('response.function_call_arguments.delta', { ...this.#at(index), delta });
+  }
+
+  #isCustom = ({ name }: ToolCallPart): boolean => this.#shown.names.get(name)?.isCustom === true;
 
   /** What a piece has begun is added; what came before it is done, but for calls, which may come side by side. */
   #begin(): Buffer {
@@ -99,78 +139,99 @@ export class ResponsesSink implements AnswerSink {
     const events: Buffer[] = [];
     const before = this.#begun - 1;
     const last = parts[before];
-    if (last !== undefined && last.type !== 'tool_call') events.push(this.#finish(before));
+    if (last !== undefined && last.type !== 'tool_call') events.push(this.#finish(before, 'completed'));
     const index = this.#begun++;
     const part = parts[index];
     if (part === undefined) return NOTHING;
-    const item = itemOf(part, this.#itemId(index), 'in_progress');
-    events.push(this.#event('response.output_item.added', { output_index: index, item }));
-    if (part.type === 'text') {
-      const added = { type: 'output_text', text: '', annotations: [] };
-      events.push(this.#event('response.content_part.added', { ...this.#part(), part: added }));
-    }
-    if (part.type === 'reasoning' && part.text !== '') {
-      const added = { type: 'summary_text', text: '' };
-      events.push(this.#event('response.reasoning_summary_part.added', { ...this.#summary(), part: added }));
-    }
+    const item = itemOf(part, this.#itemId(index), 'in_progress', this.#shown.names);
+    events.push(this.#event('response.output_item.added', { output_index: index, item }), this.#addPart(part));
     return Buffer.concat(events);
   }
 
-  #finish(index: number): Buffer {
+  #addPart(part: AssistantPart): Buffer {
+    if (part.type === 'tool_call') return NOTHING;
+    if (part.type === 'text') {
+      const added = contentOf({ ...part, text: '', citations: [] });
+      return this.#event('response.content_part.added', { ...this.#content(), part: added });
+    }
+    if (part.text === '') return NOTHING;
+    return part.isRaw
+      ? this.#event('response.content_part.added', { ...this.#content(), part: RAW_REASONING })
+      : this.#event('response.reasoning_summary_part.added', { ...this.#summary(), part: SUMMARY });
+  }
+
+  #finish(index: number, status: ItemStatus): Buffer {
     this.#done.add(index);
     const part = this.#whole.parts[index];
     if (part === undefined) return NOTHING;
-    const id = this.#itemId(index);
-    const at = { item_id: id, output_index: index };
-    const events: Buffer[] = [];
-    switch (part.type) {
-      case 'text': {
-        const { text } = part;
-        const done = { type: 'output_text', text, annotations: annotationsOf(part) };
-        events.push(
-          this.#event('response.output_text.done', { ...at, content_index: 0, text, logprobs: [] }),
-          this.#event('response.content_part.done', { ...at, content_index: 0, part: done }),
-        );
-        break;
-      }
-      case 'reasoning': {
-        const { text } = part;
-        if (text === '') break;
-        const done = { type: 'summary_text', text };
-        events.push(
-          this.#event('response.reasoning_summary_text.done', { ...at, summary_index: 0, text }),
-          this.#event('response.reasoning_summary_part.done', { ...at, summary_index: 0, part: done }),
-        );
-        break;
-      }
-      case 'tool_call': {
-        const { name, argumentsJson } = part;
-        events.push(
-          this.#event('response.function_call_arguments.done', { ...at, name, arguments: argumentsJson }),
-        );
-      }
-    }
-    const item = itemOf(part, id, 'completed');
-    events.push(this.#event('response.output_item.done', { output_index: index, item }));
-    return Buffer.concat(events);
+    const item = itemOf(part, this.#itemId(index), status, this.#shown.names);
+    return Buffer.concat([
+      ...this.#donePart(part, this.#at(index), status),
+      this.#event('response.output_item.done', { output_index: index, item }),
+    ]);
   }
 
-  #part(): object {
-    const index = this.#begun - 1;
-    return { item_id: this.#itemId(index), output_index: index, content_index: 0 };
+  #donePart(part: AssistantPart, at: object, status: ItemStatus): Buffer[] {
+    switch (part.type) {
+      case 'text':
+        return this.#doneText(part, { ...at, content_index: 0 });
+      case 'reasoning': {
+        const { text } = part;
+        if (text === '') return [];
+        if (part.isRaw) {
+          const where = { ...at, content_index: 0 };
+          return [
+            this.#event('response.reasoning_text.done', { ...where, text }),
+            this.#event('response.content_part.done', { ...where, part: { ...RAW_REASONING, text } }),
+          ];
+        }
+        const where = { ...at, summary_index: 0 };
+        return [
+          this.#event('response.reasoning_summary_text.done', { ...where, text }),
+          this.#event('response.reasoning_summary_part.done', { ...where, part: { ...SUMMARY, text } }),
+        ];
+      }
+      case 'tool_call': {
+        if (this.#isCustom(part)) {
+          const input = customInput(part.argumentsJson);
+          return [
+            this.#event('response.custom_tool_call_input.delta', { ...at, delta: input }),
+            this.#event('response.custom_tool_call_input.done', { ...at, input }),
+          ];
+        }
+        const name = this.#shown.names.get(part.name)?.name ?? part.name;
+        const json = argumentsOf(part, status);
+        return [this.#event('response.function_call_arguments.done', { ...at, name, arguments: json })];
+      }
+    }
+  }
+
+  #doneText(part: TextPart, at: object): Buffer[] {
+    const { text } = part;
+    const said = part.isRefusal
+      ? this.#event('response.refusal.done', { ...at, refusal: text })
+      : this.#event('response.output_text.done', { ...at, text, logprobs: [] });
+    return [said, this.#event('response.content_part.done', { ...at, part: contentOf(part) })];
+  }
+
+  #at(index: number): object {
+    return { item_id: this.#itemId(index), output_index: index };
+  }
+
+  #content(): object {
+    return { ...this.#at(this.#begun - 1), content_index: 0 };
   }
 
   #summary(): object {
-    const index = this.#begun - 1;
-    return { item_id: this.#itemId(index), output_index: index, summary_index: 0 };
+    return { ...this.#at(this.#begun - 1), summary_index: 0 };
   }
 
   #itemId(index: number): string {
     return itemId(this.#whole, index);
   }
 
-  #response(status: string, usage: string): string {
-    const response = JSON.stringify(responseOf(this.#whole, this.#identity, status));
+  #response(isRunning: boolean, usage: string, identity = this.#identity): string {
+    const response = responseText(this.#whole, identity, { ...this.#shown, isRunning });
     return `${response.slice(0, -1)},"usage":${usage}}`;
   }
 
@@ -185,90 +246,15 @@ export class ResponsesSink implements AnswerSink {
 }
 
 const NOTHING = Buffer.alloc(0);
+const SUMMARY = { type: 'summary_text', text: '' };
+const RAW_REASONING = { type: 'reasoning_text', text: '' };
 
-const PREFIXES = { text: 'msg', reasoning: 'rs', tool_call: 'fc' } as const;
-
-/** The same in all events of an answer. */
-function itemId({ id, parts }: WholeAnswer, index: number): string {
-  const part = parts[index];
-  return `${part === undefined ? 'item' : PREFIXES[part.type]}_${id.replaceAll(/\W/g, '')}_${index}`;
-}
-
-function itemOf(part: AssistantPart, id: string, status: 'in_progress' | 'completed'): object {
-  const isDone = status === 'completed';
-  switch (part.type) {
-    case 'text': {
-      const content = isDone
-        ? [{ type: 'output_text', text: part.text, annotations: annotationsOf(part) }]
-        : [];
-      return { id, type: 'message', role: 'assistant', status, content };
-    }
-    case 'reasoning': {
-      const summary = isDone && part.text !== '' ? [{ type: 'summary_text', text: part.text }] : [];
-      const kept = isDone ? signReasoning(part) : null;
-      return { id, type: 'reasoning', summary, ...(kept === null ? {} : { encrypted_content: kept }) };
-    }
-    case 'tool_call': {
-      const { id: callId, name, argumentsJson } = part;
-      return {
-        id,
-        type: 'function_call',
-        call_id: callId,
-        name,
-        arguments: isDone ? argumentsJson : '',
-        status,
-      };
-    }
-  }
-}
-
-const annotationsOf = ({ citations = [] }: TextPart): object[] => citations.map(annotationOf);
-
-const annotationOf = ({ url, title, at }: Citation): object => ({
-  type: 'url_citation',
-  url,
-  title,
-  start_index: at,
-  end_index: at,
-});
-
-const INCOMPLETE: Readonly<Record<string, string>> = {
-  length: 'max_output_tokens',
-  content_filter: 'content_filter',
-};
-
-const statusOf = ({ finishReason }: WholeAnswer): 'completed' | 'incomplete' =>
-  finishReason in INCOMPLETE ? 'incomplete' : 'completed';
-
-function responseOf(whole: WholeAnswer, identity: AnswerIdentity, status: string): Record<string, unknown> {
-  const reason = status === 'incomplete' ? INCOMPLETE[whole.finishReason] : undefined;
-  const isRunning = status === 'in_progress';
-  return {
-    id: whole.id || identity.id,
-    object: 'response',
-    created_at: identity.createdAtS,
-    // Some clients refuse an answer without every member that the format has, whatever stands in it.
-    completed_at: null,
-    status,
-    error: null,
-    incomplete_details: reason === undefined ? null : { reason },
-    model: identity.model,
-    output: isRunning
-      ? []
-      : whole.parts.map((part, index) => itemOf(part, itemId(whole, index), 'completed')),
-    instructions: null,
-    metadata: {},
-    parallel_tool_calls: true,
-    tool_choice: 'auto',
-    tools: [],
-    temperature: null,
-    top_p: null,
-    frequency_penalty: null,
-    presence_penalty: null,
-  };
-}
-
-export function writeResponsesAnswer(whole: WholeAnswer, identity: AnswerIdentity): WrittenAnswer {
-  const value = responseOf(whole, identity, statusOf(whole));
-  return { value, bytes: Buffer.from(JSON.stringify(value)) };
+export function writeResponsesAnswer(
+  whole: WholeAnswer,
+  identity: AnswerIdentity,
+  shown: ShownResponse,
+): WrittenAnswer {
+  const text = responseText(whole, identity, { ...shown, isRunning: false });
+  const value = parseJson(text);
+  return { value: isRecord(value) ? value : {}, bytes: Buffer.from(text) };
 }

@@ -1,6 +1,7 @@
 import type { AssistantPart, Conversation } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
+import { writeCallSignature } from '../formats/call-signature.ts';
 
 /** One format takes a schema without its type, the other one without properties: with both it is good for either. */
 export const objectSchema = (parameters: unknown): unknown =>
@@ -11,19 +12,43 @@ export const objectSchema = (parameters: unknown): unknown =>
 const hasShape = (schema: Record<string, unknown> | null): boolean =>
   schema !== null && ['properties', '$ref', 'anyOf', 'oneOf', 'allOf'].some((name) => name in schema);
 
+export const verbosityAt = (level: string | null, at: string): Conversation['verbosity'] =>
+  level === null ? null : { level, at };
+
 /** To call a tool that the request does not name. */
 export function refuseLoneChoice({ tools, toolChoice }: Conversation, unsupported: UnsupportedFields): void {
   if (tools.length > 0 || toolChoice === null) return;
-  if (toolChoice.type === 'required' || toolChoice.type === 'tool') unsupported.add('tool_choice');
+  if (toolChoice.type === 'required' || toolChoice.type === 'tool') unsupported.add('tool_choice', 'a tool that has to be called and is not sent');
 }
 
-/** Writes the calls of an answer as a chat has them. */
-export function chatCallsOf(parts: readonly AssistantPart[]): object[] | undefined {
-  const calls = parts.filter((part) => part.type === 'tool_call');
-  if (calls.length === 0) return undefined;
-  return calls.map(({ id, name, argumentsJson }) => ({
-    id,
-    type: 'function',
-    function: { name, arguments: argumentsJson },
-  }));
+export interface ChatCall {
+  id: string;
+  type: 'function';
+  function: { name: string; arguments: string };
+}
+
+/**
+ * Writes the calls of an answer as a chat has them.
+ *
+ * @param signed Each with the signature that stands before it.
+ */
+export function chatCallsOf(
+  parts: readonly AssistantPart[],
+  { signed }: { signed: boolean },
+): ChatCall[] | undefined {
+  const calls: ChatCall[] = [];
+  let signature: string | undefined;
+  for (const part of parts) {
+    if (part.type === 'reasoning') signature = part.callSignature ?? signature;
+    if (part.type !== 'tool_call') continue;
+    const { id, name, argumentsJson } = part;
+    calls.push({
+      id,
+      type: 'function',
+      function: { name, arguments: argumentsJson || '{}' },
+      ...(signed && signature !== undefined ? writeCallSignature(signature) : {}),
+    });
+    signature = undefined;
+  }
+  return calls.length === 0 ? undefined : calls;
 }

@@ -2,14 +2,17 @@ import type { FormatName, UpstreamFormatName } from '#core/catalog/catalog.ts';
 import type { OwnFormat } from '#core/conversation/own-format.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import type { AnswerIdentity } from '../formats/call-format.ts';
+import { memberText } from '../json/json-object.ts';
 import type { AnswerSink, WrittenAnswer } from './answer-sink.ts';
 import type { AnswerSource } from './answer-source.ts';
-import { ChatSink, writeChatAnswer } from './chat-sink.ts';
+import { ChatSink, type ShownChat, writeChatAnswer } from './chat-sink.ts';
 import { ChatSource } from './chat-source.ts';
 import { MessagesSink, writeMessagesAnswer } from './messages-sink.ts';
 import { MessagesSource } from './messages-source.ts';
 import { OwnSource } from './own-source.ts';
-import { ResponsesSink, writeResponsesAnswer } from './responses-sink.ts';
+import { echoOf } from './responses-frame.ts';
+import { ResponsesSink, type ShownResponse, writeResponsesAnswer } from './responses-sink.ts';
+import { NO_TOOL_NAMES, toolNamesOf } from './tool-names.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
 /** Reads what a translated call is answered: in the chat format, in the messages format, or in one that only the kind speaks. */
@@ -21,32 +24,44 @@ export function openSource(from: UpstreamFormatName | OwnFormat): AnswerSource {
 export const openSourceOf = ({ format, provider }: Candidate): AnswerSource =>
   openSource(provider.kind.ownFormat ?? format.name);
 
+/** How the caller is shown the answer to its own request: with the names of its tools, and the members that repeat it. */
+export function shownTo(plan: CallPlan): ShownParts {
+  const { showUsage, showReasoning, format, body } = plan;
+  const tools = format.name === 'messages' ? undefined : memberText(body, 'tools');
+  const mayDiffer = tools !== undefined && OTHER_TOOLS.test(tools);
+  const names = mayDiffer ? toolNamesOf(JSON.parse(tools)) : NO_TOOL_NAMES;
+  return { showUsage, showReasoning, names, echo: format.name === 'responses' ? echoOf(plan) : '' };
+}
+
+/** What a caller may be shown otherwise than the provider wrote it. */
+export type ShownParts = ShownChat & ShownResponse;
+
+/** Types of tools that providers of other formats do not know. */
+const OTHER_TOOLS = /"(?:custom|namespace)"/;
+
 export function openSink(to: FormatName, identity: AnswerIdentity, shown: ShownParts): AnswerSink {
   switch (to) {
     case 'chat':
       return new ChatSink(identity, shown);
     case 'responses':
-      return new ResponsesSink(identity);
+      return new ResponsesSink(identity, shown);
     case 'messages':
       return new MessagesSink(identity);
   }
 }
-
-/** What a chat may be asked to leave out. */
-type ShownParts = Pick<CallPlan, 'showUsage' | 'showReasoning'>;
 
 /** Writes a whole answer without its usage, which is written once its charge is known. */
 export function writeAnswer(
   to: FormatName,
   whole: WholeAnswer,
   identity: AnswerIdentity,
-  shown: Pick<ShownParts, 'showReasoning'>,
+  shown: ShownParts,
 ): WrittenAnswer {
   switch (to) {
     case 'chat':
       return writeChatAnswer(whole, identity, shown);
     case 'responses':
-      return writeResponsesAnswer(whole, identity);
+      return writeResponsesAnswer(whole, identity, shown);
     case 'messages':
       return writeMessagesAnswer(whole, identity);
   }

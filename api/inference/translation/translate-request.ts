@@ -2,10 +2,12 @@ import type { FormatName } from '#core/catalog/catalog.ts';
 import type { AskedModel, Conversation } from '#core/conversation/conversation.ts';
 import type { OwnFormat } from '#core/conversation/own-format.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
-import { addUnsupportedPlugins } from '../formats/add-unsupported-plugins.ts';
+import { nameUnsupportedPlugins } from '../formats/name-unsupported-plugins.ts';
 import { type UnsupportedField, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { type JsonObject, scanJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
+import { cacheOf } from './cache-marks.ts';
+import { orderResults } from './order-results.ts';
 import { readChat } from './read-chat.ts';
 import { readMessages } from './read-messages.ts';
 import { readResponses } from './read-responses.ts';
@@ -17,7 +19,7 @@ export type TranslationTarget = 'chat' | 'messages' | OwnFormat;
 
 /**
  * A caller's body in the words of another format, but for what the gateway writes into every body. What has no words
- * there is refused by its name: another provider may speak the caller's own format.
+ * there is left out and named, or refused where the meaning hangs on it.
  * @param marks Those of the numbers in `value`.
  */
 export function translateRequest(
@@ -26,10 +28,11 @@ export function translateRequest(
   to: TranslationTarget,
   asked: AskedModel,
   marks = new NumberMarks(),
-): JsonObject | ApiError {
-  const unsupported = new UnsupportedFields();
-  addUnsupportedPlugins(value, unsupported);
-  const conversation = readers[from](value, unsupported);
+): TranslatedRequest | ApiError {
+  const unsupported = UnsupportedFields.ofRequest();
+  nameUnsupportedPlugins(value, unsupported);
+  const read = readers[from](value, unsupported);
+  const conversation = { ...read, ...cacheOf(value), turns: orderResults(read.turns) };
   const body = write(conversation, to, asked, unsupported, marks);
   if (unsupported.first !== null) return cannotBeSent(unsupported.first);
   const object = scanJsonObject(marks.print(body));
@@ -37,7 +40,13 @@ export function translateRequest(
   if (object === 'too_deep')
     return cannotBeSent({ param: 'arguments', words: 'tool calls that nest so deep' });
   if (typeof object === 'string') throw new Error('A translated body is no JSON object.');
-  return object;
+  return { object, leftOut: unsupported.leftOut };
+}
+
+export interface TranslatedRequest {
+  object: JsonObject;
+  /** The names of the fields that it has no words for, as the caller wrote them. */
+  leftOut: readonly string[];
 }
 
 function write(
@@ -52,9 +61,9 @@ function write(
   return to.write(conversation, asked, unsupported);
 }
 
-/** No provider of a model can be asked for it. */
+/** No provider of a model can be asked for it, and the meaning of the request hangs on it. */
 export const cannotBeSent = ({ param, words }: UnsupportedField): ApiError =>
-  apiError('no_provider', {
+  apiError('invalid_request', {
     param,
     message: `No provider of this model can be sent ${words === null ? quote(param) : `${words} (${quote(param)})`}; leave it out, or choose another model.`,
   });

@@ -30,6 +30,10 @@ export class TranslatedStream extends CountedElsewhere implements StreamReader {
     this.#sink = sink;
   }
 
+  get eventsShown(): number | null {
+    return this.#sink.eventsWritten;
+  }
+
   read(data: Buffer, eventName: string): ReadEvent {
     const read = this.counter.read(data, eventName);
     if (read.kind !== 'pieces') return read;

@@ -1,5 +1,5 @@
 import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
-import type { AssistantPart } from '#core/conversation/conversation.ts';
+import type { AssistantPart, ReasoningPart } from '#core/conversation/conversation.ts';
 import { AnswerText } from '../price/answer-text.ts';
 import { addPiece } from './add-piece.ts';
 
@@ -31,10 +31,19 @@ export class WholeAnswer {
         return;
       case 'text': {
         const last = this.parts.at(-1);
-        if (last?.type === 'text') last.text += piece.text;
+        if (last?.type === 'text' && !last.isRefusal) last.text += piece.text;
         else this.parts.push({ type: 'text', text: piece.text });
         return;
       }
+      case 'refusal': {
+        const last = this.parts.at(-1);
+        if (last?.type === 'text' && last.isRefusal) last.text += piece.text;
+        else this.parts.push({ type: 'text', text: piece.text, isRefusal: true });
+        return;
+      }
+      case 'call_signature':
+        this.parts.push({ ...EMPTY_REASONING, callSignature: piece.signature });
+        return;
       case 'citation': {
         this.#join({ type: 'text', text: '' });
         const last = this.parts.at(-1);
@@ -45,21 +54,24 @@ export class WholeAnswer {
       }
       case 'reasoning': {
         const last = this.parts.at(-1);
-        if (last?.type === 'reasoning' && last.signature === null && last.encrypted === null) {
-          last.text += piece.text;
-        } else this.parts.push({ type: 'reasoning', text: piece.text, signature: null, encrypted: null });
+        if (last?.type === 'reasoning' && isOpen(last)) last.text += piece.text;
+        else
+          this.parts.push({
+            ...EMPTY_REASONING,
+            text: piece.text,
+            ...(piece.isRaw === undefined ? {} : { isRaw: piece.isRaw }),
+          });
         return;
       }
       case 'signature': {
         const last = this.parts.at(-1);
         const { signature } = piece;
-        if (last?.type === 'reasoning' && last.signature === null && last.encrypted === null) {
-          last.signature = signature;
-        } else this.parts.push({ type: 'reasoning', text: '', signature, encrypted: null });
+        if (last?.type === 'reasoning' && isOpen(last)) last.signature = signature;
+        else this.parts.push({ ...EMPTY_REASONING, signature });
         return;
       }
       case 'encrypted':
-        this.parts.push({ type: 'reasoning', text: '', signature: null, encrypted: piece.data });
+        this.parts.push({ ...EMPTY_REASONING, encrypted: piece.data });
         return;
       case 'tool_call': {
         const call = { type: 'tool_call' as const, id: piece.id, name: piece.name, argumentsJson: '' };
@@ -88,7 +100,20 @@ export class WholeAnswer {
     return this.#text.bytes;
   }
 
+  /** Without what the model says of why it does not answer. */
   get text(): string {
-    return this.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    return this.parts.map((part) => (part.type === 'text' && !part.isRefusal ? part.text : '')).join('');
+  }
+
+  /** `null`: the model does not refuse. */
+  get refusal(): string | null {
+    const texts = this.parts.flatMap((part) => (part.type === 'text' && part.isRefusal ? [part.text] : []));
+    return texts.length === 0 ? null : texts.join('');
   }
 }
+
+const EMPTY_REASONING = { type: 'reasoning' as const, text: '', signature: null, encrypted: null };
+
+/** More of the same reasoning may come. */
+const isOpen = ({ signature, encrypted, callSignature }: ReasoningPart): boolean =>
+  signature === null && encrypted === null && callSignature === undefined;

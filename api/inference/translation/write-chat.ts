@@ -1,5 +1,7 @@
 import type {
+  AskedDialect,
   AskedModel,
+  AssistantPart,
   Conversation,
   FunctionTool,
   Reasoning,
@@ -7,24 +9,25 @@ import type {
   Turn,
   UserPart,
 } from '#core/conversation/conversation.ts';
-import { effortOf } from '../formats/reasoning-words.ts';
+import { effortOf, takenEffort } from '../formats/reasoning-words.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { chatCallsOf, objectSchema, refuseLoneChoice } from './tool-words.ts';
 
 /** The body for a provider that speaks the chat format, but for what the gateway writes into every body. */
 export function writeChat(
   conversation: Conversation,
-  { outputTokensCap }: Pick<AskedModel, 'outputTokensCap'>,
+  { outputTokensCap, dialect }: Pick<AskedModel, 'outputTokensCap' | 'dialect'>,
   unsupported: UnsupportedFields,
 ): object {
-  const { system, turns, tools, toolChoice, reasoning, answerFormat } = conversation;
+  const { system, turns, tools, toolChoice, reasoning, answerFormat, verbosity } = conversation;
   refuseLoneChoice(conversation, unsupported);
+  if (verbosity !== null && !dialect.takesVerbosity) unsupported.leaveOut(verbosity.at);
   return {
     messages: [
       ...(system.length === 0
         ? []
         : [{ role: 'system', content: system.map(({ text }) => text).join('\n\n') }]),
-      ...turns.map((turn) => writeTurn(turn, unsupported)),
+      ...writeTurns(turns, dialect, unsupported),
     ],
     max_tokens: outputTokensCap,
     tools: tools.length === 0 ? undefined : tools.map(writeTool),
@@ -34,38 +37,68 @@ export function writeChat(
     top_p: conversation.topP ?? undefined,
     top_k: conversation.topK ?? undefined,
     stop: conversation.stop.length === 0 ? undefined : conversation.stop,
-    reasoning_effort: reasoning === null ? undefined : writeEffort(reasoning, outputTokensCap),
+    reasoning_effort: reasoning === null ? undefined : writeEffort(reasoning, outputTokensCap, dialect),
     response_format: writeFormat(answerFormat),
+    verbosity: dialect.takesVerbosity ? verbosity?.level : undefined,
   };
 }
 
-/** Earlier reasoning is dropped: chat servers take none back. */
-function writeTurn(turn: Turn, unsupported: UnsupportedFields): object {
+/** The format takes no images in the results of tools: those come in a message of the user, behind the last of the results. */
+function writeTurns(
+  turns: readonly Turn[],
+  dialect: AskedDialect,
+  unsupported: UnsupportedFields,
+): object[] {
+  const messages: object[] = [];
+  let images: UserPart[] = [];
+  const showImages = (): void => {
+    if (images.length > 0) messages.push({ role: 'user', content: writeParts(images, unsupported) });
+    images = [];
+  };
+  for (const turn of turns) {
+    if (turn.role === 'tool') {
+      const seen = turn.parts.filter((part) => part.type !== 'text');
+      if (seen.length > 0) images.push({ type: 'text', text: `From ${turn.callId}:` }, ...seen);
+    } else showImages();
+    messages.push(writeTurn(turn, dialect, unsupported));
+  }
+  showImages();
+  return messages;
+}
+
+function writeTurn(turn: Turn, dialect: AskedDialect, unsupported: UnsupportedFields): object {
   switch (turn.role) {
     case 'system':
       return { role: 'system', content: turn.parts.map(({ text }) => text).join('\n\n') };
     case 'user':
-      return { role: 'user', content: writeParts(turn.parts, unsupported) };
+      return { role: 'user', name: turn.name, content: writeParts(turn.parts, unsupported) };
     case 'tool': {
-      const medium = turn.parts.find((part) => part.type !== 'text');
-      if (medium !== undefined) unsupported.add(medium.at, 'an image or file in the result of a tool');
-      const content = turn.parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
+      const content = turn.parts
+        .map((part) => (part.type === 'text' ? part.text : IMAGE_FOLLOWS))
+        .join('\n');
       return {
         role: 'tool',
         tool_call_id: turn.callId,
         content: turn.failed ? saidToFail(content) : content,
       };
     }
-    case 'assistant': {
-      const text = turn.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
-      const calls = chatCallsOf(turn.parts);
-      return {
-        role: 'assistant',
-        content: text === '' && calls !== undefined ? null : text,
-        tool_calls: calls,
-      };
-    }
+    case 'assistant':
+      return writeAnswer(turn.parts, dialect);
   }
+}
+
+const IMAGE_FOLLOWS = '(The image or file follows in the next message of the user.)';
+
+function writeAnswer(parts: readonly AssistantPart[], { reasoningMember, signsCalls }: AskedDialect): object {
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const reasoning = parts.map((part) => (part.type === 'reasoning' ? part.text : '')).join('');
+  const calls = chatCallsOf(parts, { signed: signsCalls });
+  return {
+    role: 'assistant',
+    content: text === '' && calls !== undefined ? null : text,
+    ...(reasoningMember === null || reasoning === '' ? {} : { [reasoningMember]: reasoning }),
+    tool_calls: calls,
+  };
 }
 
 /** The format has no other way to say that a tool failed than in words. */
@@ -105,10 +138,15 @@ const writeTool = ({ name, description, parameters, strict }: FunctionTool): obj
 const writeToolChoice = (choice: ToolChoice): unknown =>
   choice.type === 'tool' ? { type: 'function', function: { name: choice.name } } : choice.type;
 
-/** Some servers reject `none`, so it is sent only if the caller wrote it. */
-function writeEffort(reasoning: Reasoning, outputTokensCap: number): string | undefined {
-  if (!reasoning.enabled) return reasoning.effort === 'none' ? 'none' : undefined;
-  return effortOf(reasoning, outputTokensCap);
+/** Some servers reject `none`, so it is sent only if the caller wrote it, to one that is known to take it. */
+function writeEffort(
+  reasoning: Reasoning,
+  outputTokensCap: number,
+  { efforts }: AskedDialect,
+): string | undefined {
+  const effort = reasoning.enabled ? effortOf(reasoning, outputTokensCap) : reasoning.effort;
+  if (effort === undefined || effort === null) return undefined;
+  return reasoning.enabled || effort === 'none' ? takenEffort(effort, efforts) : undefined;
 }
 
 function writeFormat(format: Conversation['answerFormat']): unknown {

@@ -4,6 +4,7 @@ import type {
   AssistantPart,
   Conversation,
   FunctionTool,
+  TextPart,
   ToolChoice,
   Turn,
   UserPart,
@@ -14,6 +15,8 @@ import { effortOf } from '../formats/reasoning-words.ts';
 import { readInput } from '../formats/tool-input.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import type { NumberMarks } from '../json/number-marks.ts';
+import { writeCache } from './cache-marks.ts';
+import { structuredSchema } from './structured-schema.ts';
 import { objectSchema, refuseLoneChoice } from './tool-words.ts';
 
 /** The body for a provider that speaks the messages format, but for what the gateway writes into every body. */
@@ -23,27 +26,40 @@ export function writeMessages(
   unsupported: UnsupportedFields,
   marks: NumberMarks,
 ): object {
-  const { system, tools, temperature, stop, answerFormat } = conversation;
-  if (temperature !== null && temperature > TEMPERATURE_MAX) unsupported.add('temperature');
-  if (answerFormat?.type === 'json_object')
-    unsupported.add(answerFormat.at, 'an answer that is any JSON object');
+  const { tools, temperature, stop, verbosity } = conversation;
+  if (verbosity !== null) unsupported.leaveOut(verbosity.at);
   refuseLoneChoice(conversation, unsupported);
   return {
-    system: system.length === 0 ? undefined : system.map(({ text }) => text).join('\n\n'),
+    ...writeCache(conversation),
+    system: writeSystem(conversation),
     messages: writeTurns(conversation.turns, marks, unsupported),
     max_tokens: asked.outputTokensCap,
-    tools: tools.length === 0 ? undefined : tools.map(writeTool),
+    tools: tools.length === 0 ? undefined : tools.map((tool) => writeTool(tool, marks)),
     tool_choice: tools.length === 0 ? undefined : writeToolChoice(conversation),
-    temperature: temperature ?? undefined,
+    // Its scale ends at 1, where that of other formats ends at 2.
+    temperature: temperature === null ? undefined : Math.min(temperature, TEMPERATURE_MAX),
     top_p: conversation.topP ?? undefined,
     top_k: conversation.topK ?? undefined,
     stop_sequences: stop.length === 0 ? undefined : stop,
     thinking: writeThinking(conversation, asked),
-    output_config: writeOutputConfig(conversation, asked),
+    output_config: writeOutputConfig(conversation, asked, marks),
   };
 }
 
 const TEMPERATURE_MAX = 1;
+
+/** The format has no other word for an answer that is any JSON object. */
+const JSON_INSTRUCTION = 'Answer with one JSON object, without a word before or behind it.';
+
+function writeSystem({ system, answerFormat }: Conversation): unknown {
+  const parts =
+    answerFormat?.type === 'json_object'
+      ? [...system, { type: 'text' as const, text: JSON_INSTRUCTION }]
+      : system;
+  if (parts.length === 0) return undefined;
+  if (parts.every(({ cache }) => cache === undefined)) return parts.map(({ text }) => text).join('\n\n');
+  return parts.filter(saysSomething).map(writePart);
+}
 
 /** The format has no other place for what an answer is meant for. */
 const described = ({ description, schema }: Extract<AnswerFormat, { type: 'json_schema' }>): unknown =>
@@ -59,11 +75,6 @@ function writeTurns(turns: readonly Turn[], marks: NumberMarks, unsupported: Uns
   const room: Room = { keys: JSON_KEYS_MAX, values: JSON_VALUES_MAX, marks };
   const messages: Message[] = [];
   for (const turn of turns) {
-    // It would move to the front.
-    if (turn.role === 'system') {
-      unsupported.add(turn.at);
-      continue;
-    }
     const role = turn.role === 'assistant' ? 'assistant' : 'user';
     const content = writeTurn(turn, room, unsupported);
     if (content.length === 0) {
@@ -80,13 +91,16 @@ function writeTurns(turns: readonly Turn[], marks: NumberMarks, unsupported: Uns
 }
 
 function writeTurn(
-  turn: Exclude<Turn, { role: 'system' }>,
+  turn: Turn,
   room: Room,
   unsupported: UnsupportedFields,
 ): object[] {
   switch (turn.role) {
+    case 'system':
+      // In its own place, and in the only words for it that every model of the format takes.
+      return [{ type: 'text', text: systemText(turn.parts) }];
     case 'user':
-      return turn.parts.filter(saysSomething).map(writePart);
+      return named(turn.parts.filter(saysSomething), turn.name).map(writePart);
     case 'assistant':
       return turn.parts.filter(saysSomething).flatMap((part) => writeAssistantPart(part, room, unsupported));
     case 'tool':
@@ -96,9 +110,22 @@ function writeTurn(
           tool_use_id: writeId(turn.callId),
           content: turn.parts.filter(saysSomething).map(writePart),
           is_error: turn.failed ? true : undefined,
+          ...writeCache(turn),
         },
       ];
   }
+}
+
+const systemText = (parts: readonly TextPart[]): string =>
+  `<system>\n${parts.map(({ text }) => text).join('\n\n')}\n</system>`;
+
+/** Who of several users speaks has no place of its own. */
+function named(parts: readonly UserPart[], name: string | undefined): readonly UserPart[] {
+  const [first, ...rest] = parts;
+  if (name === undefined || first === undefined) return parts;
+  return first.type === 'text'
+    ? [{ ...first, text: `${name}: ${first.text}` }, ...rest]
+    : [{ type: 'text', text: `${name}:` }, ...parts];
 }
 
 /** The provider refuses text that is nothing but white space, as some models write it before a call. */
@@ -111,18 +138,23 @@ const writeId = (id: string): string => id.replaceAll(/[^\w-]/g, '_');
 function writePart(part: UserPart): object {
   switch (part.type) {
     case 'text':
-      return { type: 'text', text: part.text };
+      return { type: 'text', text: part.text, ...writeCache(part) };
     case 'image':
-      return { type: 'image', source: { type: 'url', url: part.url } };
+      return { type: 'image', source: { type: 'url', url: part.url }, ...writeCache(part) };
     case 'file':
-      return { type: 'document', source: { type: 'url', url: part.url }, title: part.filename ?? undefined };
+      return {
+        type: 'document',
+        source: { type: 'url', url: part.url },
+        title: part.filename ?? undefined,
+        ...writeCache(part),
+      };
   }
 }
 
 function writeAssistantPart(part: AssistantPart, room: Room, unsupported: UnsupportedFields): object[] {
   switch (part.type) {
     case 'text':
-      return [{ type: 'text', text: part.text }];
+      return [{ type: 'text', text: part.text, ...writeCache(part) }];
     case 'tool_call':
       return [
         {
@@ -130,6 +162,7 @@ function writeAssistantPart(part: AssistantPart, room: Room, unsupported: Unsupp
           id: writeId(part.id),
           name: part.name,
           input: writeInput(part.argumentsJson, room, unsupported),
+          ...writeCache(part),
         },
       ];
     case 'reasoning':
@@ -166,12 +199,17 @@ function writeInput(
   return read.input;
 }
 
-const writeTool = ({ name, description, parameters, strict }: FunctionTool): object => ({
-  name,
-  description: description ?? undefined,
-  input_schema: objectSchema(parameters),
-  strict: strict === true ? true : undefined,
-});
+function writeTool(tool: FunctionTool, marks: NumberMarks): object {
+  const { name, description, parameters, strict } = tool;
+  const schema = objectSchema(parameters);
+  return {
+    name,
+    description: description ?? undefined,
+    input_schema: strict === true ? structuredSchema(schema, marks) : schema,
+    strict: strict === true ? true : undefined,
+    ...writeCache(tool),
+  };
+}
 
 const TYPES = { auto: 'auto', none: 'none', required: 'any', tool: 'tool' } as const;
 
@@ -211,12 +249,13 @@ function writeThinking(
 function writeOutputConfig(
   { reasoning, answerFormat }: Conversation,
   { outputTokensCap, reasonsByEffort }: AskedModel,
+  marks: NumberMarks,
 ): object | undefined {
   const effort =
     reasonsByEffort && reasoning?.enabled === true ? effortOf(reasoning, outputTokensCap) : undefined;
   const format =
     answerFormat?.type === 'json_schema'
-      ? { type: 'json_schema', schema: described(answerFormat) }
+      ? { type: 'json_schema', schema: structuredSchema(described(answerFormat), marks) }
       : undefined;
   if (effort === undefined && format === undefined) return undefined;
   // The least that the format has a word for.

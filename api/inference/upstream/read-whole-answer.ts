@@ -15,7 +15,7 @@ import {
 import { withPlainNames } from '../json/plain-names.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import type { Usage } from '../price/usage.ts';
-import { openSourceOf, writeAnswer } from '../translation/translate-answer.ts';
+import { openSourceOf, shownTo, writeAnswer } from '../translation/translate-answer.ts';
 import { WholeAnswer } from '../translation/whole-answer.ts';
 import { type Attempt, cutShort, failed } from './attempt.ts';
 import type { Collected } from './collect-answer.ts';
@@ -42,7 +42,7 @@ export function readWholeAnswer(call: RunningCall, sent: Collected): Attempt {
     // One vendor's errors are lists.
     const isError = body.bytes.length <= ERROR_BODY_BYTES;
     const value = isError ? parseJson(body.bytes.toString('utf8')) : undefined;
-    const { error, mayFallBack } = readUpstreamError(200, value, askedEndpoint(call.candidate));
+    const { error, mayFallBack } = readUpstreamError(200, value, askedEndpoint(call.candidate, call.options.plan.promptEstimateTokens));
     return failed(error, mayFallBack);
   }
   const { object: answer, value } = read;
@@ -52,7 +52,7 @@ export function readWholeAnswer(call: RunningCall, sent: Collected): Attempt {
   const reading = format.readAnswer(answer, value);
   switch (reading.kind) {
     case 'error': {
-      const { error, mayFallBack } = readUpstreamError(200, value, askedEndpoint(call.candidate));
+      const { error, mayFallBack } = readUpstreamError(200, value, askedEndpoint(call.candidate, call.options.plan.promptEstimateTokens));
       return failed(error, mayFallBack, reading.usage);
     }
     case 'malformed':
@@ -61,9 +61,8 @@ export function readWholeAnswer(call: RunningCall, sent: Collected): Attempt {
       // Only an answer is named by its body: under the id of a failure no provider has a record to look up.
       call.nameAnswer('body', textOrNull(memberText(answer, 'id') ?? ''));
       const usage = reading.sent?.usage ?? null;
-      // Who waits for a stream cannot use a whole answer.
-      if (plan.stream) return failed(apiError('provider_error'), true, usage);
-      return translated === null
+      // A caller who waits for a stream is shown it as one.
+      return translated === null || plan.stream
         ? { ...reading, kind: 'json', usage }
         : inCallersFormat(call, wholeOf(call.candidate, reading), usage);
     }
@@ -87,7 +86,7 @@ const wholeOf = (candidate: Candidate, { answer, value }: GoodAnswer): WholeAnsw
 /** What a provider said in its own format, as the caller's provider would have. */
 export function inCallersFormat(call: RunningCall, whole: WholeAnswer, usage: Usage | null): Attempt {
   const { plan } = call.options;
-  const { value, bytes } = writeAnswer(plan.format.name, whole, call.identity, plan);
+  const { value, bytes } = writeAnswer(plan.format.name, whole, call.identity, shownTo(plan));
   const answer = scanJsonObject(bytes, anyDepth);
   if (typeof answer === 'string') throw new Error('A translated answer is no JSON object.');
   const deliveredTokens = estimateTokens(whole.bytes);

@@ -1,8 +1,9 @@
 import type { StreamReader } from '../formats/call-format.ts';
+import { eventsOfAnswer } from '../formats/events-of-answer.ts';
 import { answerHeaders, EVENT_STREAM } from '../hold/answer-headers.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import { scrubErrorsInEvents } from '../scrub/scrub-answer.ts';
-import { openSink, openSourceOf } from '../translation/translate-answer.ts';
+import { openSink, openSourceOf, shownTo } from '../translation/translate-answer.ts';
 import { TranslatedStream } from '../translation/translated-stream.ts';
 import { type Attempt, endUnlessComplete, failedStream } from './attempt.ts';
 import type { RunningCall } from './running-call.ts';
@@ -10,8 +11,33 @@ import { StreamRelay } from './stream-relay.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 import { textOrNull } from './upstream-text.ts';
 
-/** A stream for a caller who wants one, passed on as it comes. */
-export async function relayAnswer(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
+/** A whole answer for a caller who wants a stream: as the stream that it would have been. */
+export async function relayWholeAnswer(
+  call: RunningCall,
+  upstream: UpstreamRequest,
+  answer: Buffer,
+): Promise<Attempt> {
+  const { name } = call.candidate.format;
+  const events = name === 'own' ? null : eventsOfAnswer(name, answer);
+  if (events === null) return failedStream(call, { kind: 'malformed' }, null, 0);
+  return await relayAnswer(call, upstream, {
+    pipeTo(receiver) {
+      receiver.data(events);
+      receiver.end();
+    },
+  });
+}
+
+/**
+ * A stream for a caller who wants one, passed on as it comes.
+ *
+ * @param source Where its bytes come from.
+ */
+export async function relayAnswer(
+  call: RunningCall,
+  upstream: UpstreamRequest,
+  source: Pick<UpstreamRequest, 'pipeTo'> = upstream,
+): Promise<Attempt> {
   const { format } = call.candidate;
   const reader = openReader(call);
   const relay = new StreamRelay({
@@ -27,7 +53,8 @@ export async function relayAnswer(call: RunningCall, upstream: UpstreamRequest):
     },
     head: () => answerHeaders(call, EVENT_STREAM),
   });
-  upstream.pipeTo(relay);
+  call.countShown(() => reader.eventsShown ?? relay.eventsRelayed);
+  source.pipeTo(relay);
   const end = endUnlessComplete(call, await relay.ended, reader);
   const deliveredTokens = estimateTokens(relay.deliveredBytes);
   const usage = reader.usage(deliveredTokens);
@@ -43,7 +70,7 @@ function openReader(call: RunningCall): StreamReader {
   const { plan } = call.options;
   const { endpoint, model, format, provider, translated } = call.candidate;
   if (translated !== null) {
-    const sink = openSink(plan.format.name, call.identity, plan);
+    const sink = openSink(plan.format.name, call.identity, shownTo(plan));
     return new TranslatedStream(openSourceOf(call.candidate), sink);
   }
   const { upstreamModel } = endpoint;

@@ -10,7 +10,8 @@ import { reportAttempt } from './attempt-fault.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
 import { collectStream } from './collect-stream.ts';
 import { readWholeAnswer } from './read-whole-answer.ts';
-import { relayAnswer } from './relay-answer.ts';
+import { shapeOf } from './answer-shape.ts';
+import { relayAnswer, relayWholeAnswer } from './relay-answer.ts';
 import type { RunningCall } from './running-call.ts';
 import { askedEndpoint, readUpstreamError } from './upstream-error.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
@@ -80,11 +81,14 @@ async function attemptOnce(
     return readRefusal(call, upstream, await collectAnswer(upstream, ERROR_BODY_BYTES));
   }
   gateway.health.accepted(call.candidate, ticket);
-  const contentType = headerText(upstream, 'content-type') ?? '';
-  const isStream = contentType.toLowerCase().startsWith('text/event-stream');
-  if (isStream && plan.stream) return relayAnswer(call, upstream);
-  if (isStream && call.asksStream) return collectStream(call, upstream);
-  return readWholeAnswer(call, await collectAnswer(upstream, JSON_ANSWER_BYTES));
+  const shape = shapeOf(headerText(upstream, 'content-type') ?? '', upstream.firstBytes);
+  if (shape === 'events' && plan.stream) return relayAnswer(call, upstream);
+  if (shape === 'events' && call.asksStream) return collectStream(call, upstream);
+  const whole = await collectAnswer(upstream, JSON_ANSWER_BYTES);
+  const attempt = readWholeAnswer(call, whole);
+  return plan.stream && attempt.kind === 'json' && whole.ok
+    ? relayWholeAnswer(call, upstream, whole.bytes)
+    : attempt;
 }
 
 function buildBody(call: RunningCall): Buffer {
@@ -102,7 +106,7 @@ function readRefusal(call: RunningCall, upstream: UpstreamRequest, body: Collect
   const { error, mayFallBack, faultOf } = readUpstreamError(
     upstream.status,
     value,
-    askedEndpoint(call.candidate),
+    askedEndpoint(call.candidate, call.options.plan.promptEstimateTokens),
     retryAfter(upstream, call.options.gateway.clock.now()),
   );
   return { ...failed(error, mayFallBack), ...(faultOf === undefined ? {} : { faultOf }) };

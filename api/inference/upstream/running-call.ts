@@ -11,8 +11,6 @@ export interface RunningCallOptions extends HeldCallOptions {
   plan: CallPlan;
   /** Of the plan, the one that is tried first. */
   candidate: Candidate;
-  /** Of the messages format, those that the caller asked for; `null`: none. */
-  betas: string | null;
 }
 
 /** A call of a text model between its hold and its settlement: who answers it now, and who may instead. */
@@ -20,6 +18,17 @@ export class RunningCall extends HeldCall {
   declare readonly options: RunningCallOptions;
   /** The candidate of the current attempt. */
   candidate: Candidate;
+
+  #shownEvents: () => number = () => 0;
+
+  /** @param count How many events the caller has been shown. */
+  countShown(count: () => number): void {
+    this.#shownEvents = count;
+  }
+
+  get shownEvents(): number {
+    return this.#shownEvents();
+  }
 
   constructor(options: RunningCallOptions) {
     super(options);
@@ -42,6 +51,10 @@ export class RunningCall extends HeldCall {
     const isFirst = this.candidate === this.options.candidate;
     const isLast = this.caller.committed || this.options.plan.candidates.length === 1;
     return isFirst && isLast ? this.generationId : null;
+  }
+
+  override get ignoredFields(): readonly string[] {
+    return this.candidate.leftOut;
   }
 
   protected get billsAfterHangUp(): boolean {
@@ -67,7 +80,7 @@ export class RunningCall extends HeldCall {
   dispatch(body: Buffer): UpstreamRequest {
     const { gateway } = this.options;
     const { provider, format } = this.candidate;
-    const betas = format.name === 'messages' ? this.options.betas : null;
+    const betas = format.name === 'messages' ? this.options.plan.betas : null;
     const { upstreamModel } = this.candidate.endpoint;
     const stream = this.asksStream;
     const { kind } = provider;
@@ -85,10 +98,12 @@ export class RunningCall extends HeldCall {
 
   /** For what the gateway writes itself into the answer. */
   get identity(): AnswerIdentity {
-    const { callId, startedAtMs } = this.options;
+    const { callId, gateway, startedAtMs } = this.options;
     return {
       id: this.generationId ?? String(callId),
       createdAtS: Math.floor(startedAtMs / SECOND_MS),
+      // A clock that was set back would end the answer before it began.
+      nowS: Math.floor(Math.max(startedAtMs, gateway.clock.now()) / SECOND_MS),
       model: this.candidate.model.id,
     };
   }

@@ -90,6 +90,11 @@ export class StreamRelay implements AnswerReceiver {
     return this.#options.reader.text.bytes;
   }
 
+  /** Events that were passed on. */
+  get eventsRelayed(): number {
+    return this.#eventsRelayed;
+  }
+
   data(chunk: Buffer): void {
     if (this.#done) return;
     const lines = this.#lineEnds.read(chunk);

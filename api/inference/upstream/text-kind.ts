@@ -82,8 +82,8 @@ export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
   }
 
   showError(error: ApiError): void {
-    const { caller, identity, options } = this.#call;
-    caller.end(options.plan.format.streamError(identity, error));
+    const { caller, identity, options, shownEvents } = this.#call;
+    caller.end(options.plan.format.streamError(identity, error, shownEvents));
   }
 
   /** A provider that failed before it wrote any text has a record only under the id that came ahead of the answer. */

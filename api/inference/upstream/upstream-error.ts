@@ -2,6 +2,7 @@ import { SECOND_MS } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError, type ErrorCode, type ErrorRow, errorTable } from '../../contract/errors.ts';
 import { codeByErrorName, codeByStreamErrorName } from '../../providers/error-names.ts';
+import { saysPolicy, saysTooLong, saysWait } from '../../providers/error-sentences.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import { contextTokens } from '../price/estimate.ts';
 import { type Hidden, scrubWords } from '../scrub/scrub-words.ts';
@@ -11,11 +12,15 @@ import type { FaultOf } from './attempt-fault.ts';
 export interface AskedEndpoint extends Hidden {
   /** `null`: what the endpoint reads is not counted in tokens. */
   contextTokens: number | null;
+  /** What the prompt is taken to be; 0: not estimated. */
+  promptTokens?: number;
 }
 
 export const askedEndpoint = (
   candidate: Pick<Candidate, 'model' | 'endpoint' | 'provider'>,
+  promptTokens = 0,
 ): AskedEndpoint => ({
+  promptTokens,
   provider: candidate.provider,
   upstreamModel: candidate.endpoint.upstreamModel,
   publicModel: candidate.model.id,
@@ -44,7 +49,8 @@ export function readUpstreamError(
   retryAfter?: string,
 ): UpstreamError {
   const detail = findDetail(body);
-  const code = codeOf(status, detail);
+  const said = codeOf(status, detail);
+  const code = said === 'invalid_request' && isOverContext(asked) ? 'request_too_large' : said;
   const row: ErrorRow = errorTable[code];
   const hint = retryAfter ?? findRetryHint(detail);
   const retryAfterMs = row.retryAfterMs === undefined ? null : parseRetryAfter(hint);
@@ -58,6 +64,10 @@ export function readUpstreamError(
     ...faultOf(code, detail),
   };
 }
+
+/** The provider did not say why it refused the request, and the prompt alone would be a reason. */
+const isOverContext = ({ contextTokens: context, promptTokens = 0 }: AskedEndpoint): boolean =>
+  context !== null && promptTokens > context;
 
 /**
  * A router names the vendor behind it whose limit was met: that one runs few of our models. And it refuses one large request
@@ -78,7 +88,7 @@ function messageOf(code: ErrorCode, detail: Record<string, unknown>, asked: Aske
     case 'unprocessable':
       return text === null ? null : `The provider refused the request: ${text}`;
     case 'request_too_large': {
-      if (!isTooLong(detail) && !namesOf(detail).some((name) => OVER_CONTEXT.has(name))) return null;
+      if (!isOverContext(asked) && !saysTooLong(detail) && !namesOf(detail).some((name) => OVER_CONTEXT.has(name))) return null;
       const context = asked.contextTokens === null ? '' : `'s context of ${asked.contextTokens} tokens`;
       const sentence = `The prompt does not fit the model${context}`;
       return text === null ? `${sentence}; shorten it.` : `${sentence}: ${text}`;
@@ -104,7 +114,9 @@ const fallBackCodes: ReadonlySet<ErrorCode> = new Set([
 function codeOf(httpStatus: number, detail: Record<string, unknown>): ErrorCode {
   const names = namesOf(detail).filter((name) => typeof name === 'string');
   const named = firstCode(names, codeByErrorName);
-  if (named !== undefined) return named;
+  // Names that vendors give to every refused request say less than their words do.
+  if (named !== undefined && named !== 'invalid_request') return named;
+  if (named !== undefined && (httpStatus < 300 || httpStatus >= 400)) return codeOfBadRequest(detail);
   const status = httpStatus >= 300 ? httpStatus : (namedStatus(detail) ?? 502);
   const isUnsaid = httpStatus < 300 && namedStatus(detail) === null;
   return (isUnsaid ? firstCode(names, codeByStreamErrorName) : undefined) ?? codeOfStatus(status, detail);
@@ -120,9 +132,7 @@ function codeOfStatus(status: number, detail: Record<string, unknown>): ErrorCod
     case 400:
     case 412:
     case 415:
-      if (isOurMoney(detail)) return 'gateway_capacity';
-      if (isTheirPolicy(detail)) return 'provider_refused';
-      return isTooLong(detail) ? 'request_too_large' : 'invalid_request';
+      return codeOfBadRequest(detail);
     case 401:
       return 'gateway_unavailable';
     case 402:
@@ -137,8 +147,12 @@ function codeOfStatus(status: number, detail: Record<string, unknown>): ErrorCod
       return 'timeout';
     case 413:
       return 'request_too_large';
-    case 422:
-      return 'unprocessable';
+    case 422: {
+      const code = codeOfBadRequest(detail);
+      return code === 'invalid_request' ? 'unprocessable' : code;
+    }
+    case 451:
+      return 'provider_refused';
     case 429:
     case 498:
     case 503:
@@ -147,8 +161,16 @@ function codeOfStatus(status: number, detail: Record<string, unknown>): ErrorCod
     case 502:
       return 'provider_error';
     default:
-      return 'upstream_error';
+      // Some servers fail at a prompt that their model cannot take.
+      return status === 500 && saysTooLong(detail) ? 'request_too_large' : 'upstream_error';
   }
+}
+
+/** Whose fault a request is that the provider calls wrong. */
+function codeOfBadRequest(detail: Record<string, unknown>): ErrorCode {
+  if (isOurMoney(detail)) return 'gateway_capacity';
+  if (saysPolicy(detail)) return 'provider_refused';
+  return saysTooLong(detail) ? 'request_too_large' : 'invalid_request';
 }
 
 function namesOf(detail: Record<string, unknown>): unknown[] {
@@ -158,11 +180,6 @@ function namesOf(detail: Record<string, unknown>): unknown[] {
   return [metadata.error_type, detail.error_type, detail.code, detail.type, ...reasons, detail.status];
 }
 
-/** Servers that have no code for it say so in words. */
-const isTooLong = (detail: Record<string, unknown>): boolean =>
-  typeof detail.message === 'string' &&
-  /context (length|window)|maximum context|too long/i.test(detail.message);
-
 /**
  * A limit set on the operator's key, said with 403, and an account without credit, said with 400. Sentences that begin so:
  * others may repeat what the caller wrote.
@@ -170,23 +187,6 @@ const isTooLong = (detail: Record<string, unknown>): boolean =>
 const isOurMoney = (detail: Record<string, unknown>): boolean =>
   typeof detail.message === 'string' &&
   /^(key limit exceeded|insufficient (credits|balance)|your credit balance is too low)/i.test(detail.message);
-
-const isTheirPolicy = ({ message, metadata }: Record<string, unknown>): boolean =>
-  (typeof message === 'string' && /^content exists risk/i.test(message)) ||
-  // Of images, under whatever sentence.
-  (isRecord(metadata) &&
-    [metadata.finish_reason, metadata.block_reason].some((reason) => POLICY_REASONS.has(reason)));
-
-const POLICY_REASONS: ReadonlySet<unknown> = new Set([
-  'PROHIBITED_CONTENT',
-  'SAFETY',
-  'IMAGE_SAFETY',
-  'IMAGE_PROHIBITED_CONTENT',
-  'BLOCKLIST',
-  'RECITATION',
-  'IMAGE_RECITATION',
-  'SPII',
-]);
 
 /**
  * `{error: {…}}`, `{error: "text"}`, `[{error: {…}}]`, `{message, type, code}`, `{fault}`, `{detail}`: all seen in the wild.
@@ -241,8 +241,9 @@ function textOf({ message }: Record<string, unknown>, hidden: Hidden): string | 
   return typeof message === 'string' ? scrubWords(message, hidden) : null;
 }
 
-/** In the error itself: `availability.retry_after` in seconds, or a `retryDelay` such as `34s` among its details. */
-function findRetryHint({ availability, details }: Record<string, unknown>): string | undefined {
+/** In the error itself: `availability.retry_after` in seconds, a `retryDelay` such as `34s` among its details, or words. */
+function findRetryHint(detail: Record<string, unknown>): string | undefined {
+  const { availability, details } = detail;
   if (isRecord(availability) && typeof availability.retry_after === 'number')
     return String(Math.ceil(availability.retry_after));
   const infos = Array.isArray(details) ? details : [];
@@ -250,7 +251,9 @@ function findRetryHint({ availability, details }: Record<string, unknown>): stri
     .map((info) => (isRecord(info) ? info.retryDelay : null))
     .find((each) => typeof each === 'string');
   const seconds = /^(\d{1,6}(?:\.\d{1,9})?)s$/.exec(typeof delay === 'string' ? delay : '')?.[1];
-  return seconds === undefined ? undefined : String(Math.ceil(Number(seconds)));
+  if (seconds !== undefined) return String(Math.ceil(Number(seconds)));
+  const waitMs = saysWait(detail);
+  return waitMs === null ? undefined : String(Math.ceil(waitMs / SECOND_MS));
 }
 
 /** Whole seconds only; a date or nonsense is left out, so the table's own wait is said. */

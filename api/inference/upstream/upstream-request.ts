@@ -1,7 +1,9 @@
+import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Clock, Timer } from '#core/clock.ts';
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
 import { joinBuffers } from '../json/join-buffers.ts';
+import { openDecoder } from './answer-decoder.ts';
 
 /** Takes over an answer once its first byte is here. Exactly one of `end` and `fail` follows the last `data`. */
 export interface AnswerReceiver {
@@ -46,6 +48,8 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   #isWhole = false;
   /** Set while a whole answer that is read no further ends its response. */
   #leaving: Timer | null = null;
+  /** `null`: the answer comes as plain bytes. */
+  #decoder: Transform | null = null;
 
   /** The body of an answer that is complete, as most short ones are at their first byte; `null`: `pipeTo` tells how it goes on. */
   takeWhole(bytesMax: number): Buffer | null {
@@ -53,6 +57,11 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
     const waiting = this.#waiting;
     this.#waiting = [];
     return joinBuffers(waiting);
+  }
+
+  /** The first bytes of the body, once it has started. */
+  get firstBytes(): Buffer {
+    return this.#waiting[0] ?? NO_BYTES;
   }
 
   /** Hands over what has come so far, then everything else as it comes. */
@@ -86,6 +95,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   abort(): void {
     if (this.ended || this.#aborted) return;
     this.#aborted = true;
+    this.#decoder?.destroy();
     this.#controller?.abort(abortReason);
     // A request that still waits for a connection has no controller: its callbacks may come late or never.
     if (this.#controller === null) this.#finish('aborted');
@@ -119,16 +129,35 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    _controller: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
     if (status < 200) return;
     this.status = status;
     this.headers = headers;
+    this.#decoder = openDecoder(headers['content-encoding']);
+    this.#decoder
+      ?.on('data', (chunk: Buffer) => this.#take(controller, chunk))
+      .on('end', () => this.#finish(null))
+      .on('error', () => this.#finish('cut'));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const decoder = this.#decoder;
+    if (decoder === null) {
+      this.#take(controller, chunk);
+      return;
+    }
+    if (decoder.write(chunk)) return;
+    controller.pause();
+    decoder.once('drain', () => {
+      if (!this.#heldBack) controller.resume();
+    });
+  }
+
+  #take(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.ended) return;
     this.bytesReceived += chunk.length;
     if (this.#sink !== null) {
       this.#sink.data(chunk);
@@ -140,7 +169,8 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#finish(null);
+    if (this.#decoder === null) this.#finish(null);
+    else this.#decoder.end();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, _error: Error): void {
@@ -164,4 +194,5 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
 
 const NOBODY: AnswerReceiver = { data() {}, end() {}, fail() {} };
 
+const NO_BYTES = Buffer.alloc(0);
 const abortReason = new Error('the gateway ended the request');

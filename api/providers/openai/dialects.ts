@@ -5,6 +5,8 @@ import { GOOGLE_FIELDS, SELF_HOSTED_FIELDS } from './dialect-fields.ts';
 export type DialectName = keyof typeof dialects;
 
 const NONE: ReadonlySet<string> = new Set();
+/** What every server with efforts takes. */
+const THREE_EFFORTS = ['low', 'medium', 'high'];
 
 /** A server of which nothing is known: it is sent what the oldest compatible server understands. */
 export const plainDialect: Dialect = {
@@ -15,6 +17,9 @@ export const plainDialect: Dialect = {
   fields: null,
   knownAnswerFormatsOnly: false,
   refusedFields: NONE,
+  reasoningMember: 'reasoning_content',
+  efforts: ['none', ...THREE_EFFORTS],
+  signsCalls: false,
   vendorFields: [],
   saltedFormats: [],
 };
@@ -30,22 +35,42 @@ const selfHostedDialect: Dialect = {
 export const dialects = {
   other: plainDialect,
   // Its responses refer to reasoning that it keeps, or has not kept: a caller that sends it back would be told that it is gone.
-  openai: { ...plainDialect, hosts: ['api.openai.com'], capField: 'max_completion_tokens' },
+  openai: {
+    ...plainDialect,
+    hosts: ['api.openai.com'],
+    capField: 'max_completion_tokens',
+    reasoningMember: null,
+    efforts: ['none', 'minimal', ...THREE_EFFORTS, 'xhigh'],
+  },
   vllm: { ...selfHostedDialect, saltedFormats: ['chat', 'responses'] },
-  sglang: { ...selfHostedDialect, saltedFormats: ['chat'] },
-  ollama: { ...selfHostedDialect },
+  sglang: { ...selfHostedDialect, saltedFormats: ['chat'], efforts: THREE_EFFORTS },
+  ollama: { ...selfHostedDialect, reasoningMember: 'reasoning' },
   // Any server in the operator's own network of which nothing else is known: the same care as for those that are known.
   'self-hosted': selfHostedDialect,
   groq: {
     ...plainDialect,
     hosts: ['api.groq.com'],
     refusedFields: new Set(['logprobs', 'top_logprobs', 'logit_bias', 'n', 'messages[].name']),
+    reasoningMember: 'reasoning',
     vendorFields: ['x_groq'],
   },
-  together: { ...plainDialect, hosts: ['api.together.ai', 'api.together.xyz'] },
+  together: {
+    ...plainDialect,
+    hosts: ['api.together.ai', 'api.together.xyz'],
+    reasoningMember: 'reasoning',
+  },
   fireworks: { ...plainDialect, formats: ['chat', 'messages'], hosts: ['api.fireworks.ai'] },
-  deepseek: { ...plainDialect, hosts: ['api.deepseek.com'] },
-  google: { ...plainDialect, hosts: ['generativelanguage.googleapis.com'], fields: GOOGLE_FIELDS },
+  // In its thinking mode it refuses a call of a tool that comes back without the reasoning before it.
+  deepseek: { ...plainDialect, hosts: ['api.deepseek.com'], efforts: [...THREE_EFFORTS, 'max'] },
+  mistral: { ...plainDialect, hosts: ['api.mistral.ai'], reasoningMember: null },
+  google: {
+    ...plainDialect,
+    hosts: ['generativelanguage.googleapis.com'],
+    fields: GOOGLE_FIELDS,
+    reasoningMember: null,
+    efforts: ['none', 'minimal', ...THREE_EFFORTS],
+    signsCalls: true,
+  },
 } as const satisfies Record<string, Dialect>;
 
 export const DIALECT_NAMES = Object.keys(dialects) as [DialectName, ...DialectName[]];

@@ -22,7 +22,7 @@ export const framedFormat: OwnFormat = {
       setting: conversation.system.map(({ text }) => text),
       props: conversation.tools.map(({ name, parameters }) => ({ name, shape: parameters })),
       heat: conversation.temperature ?? undefined,
-      ...refuseRest(conversation, unsupported),
+      ...leaveOutRest(conversation, unsupported),
       words: outputTokensCap,
     };
   },
@@ -100,8 +100,8 @@ function writePart(part: UserPart, unsupported: NamedFields): string | object {
   return '';
 }
 
-function refuseRest({ topK, answerFormat }: Conversation, unsupported: NamedFields): object {
-  if (topK !== null) unsupported.add('top_k');
+function leaveOutRest({ topK, answerFormat }: Conversation, unsupported: NamedFields): object {
+  if (topK !== null) unsupported.leaveOut('top_k');
   if (answerFormat !== null) unsupported.add('response_format');
   return {};
 }

@@ -4,16 +4,16 @@ import type { UnsupportedFields } from './unsupported-fields.ts';
  * What a router is asked to do around the answer has words in no other format, but for searches and fetches: those are
  * written into the result (`server-tools/`).
  */
-export function addUnsupportedPlugins(
+export function nameUnsupportedPlugins(
   { plugins, transforms }: Readonly<Record<string, unknown>>,
   unsupported: UnsupportedFields,
 ): void {
   for (const [index, plugin] of unsupported.records(plugins, 'plugins').entries()) {
     if (plugin.enabled === false || WRITTEN.has(plugin.id)) continue;
-    unsupported.add(`plugins[${index}]`);
+    unsupported.leaveOut(`plugins[${index}]`);
   }
   // The older name of a plugin that shortens the prompt.
-  if (unsupported.texts(transforms, 'transforms').length > 0) unsupported.add('transforms');
+  if (unsupported.texts(transforms, 'transforms').length > 0) unsupported.leaveOut('transforms');
 }
 
 const WRITTEN: ReadonlySet<unknown> = new Set(['web', 'web-fetch']);

@@ -1,0 +1,95 @@
+import { isRecord } from '#core/is-record.ts';
+import { plainNumber } from '../json/exact-json.ts';
+import { recordOf, records, textOf } from './values.ts';
+
+/** A piece of a streamed tool call of the chat format, whatever way the server has of writing it. */
+export interface CallPiece {
+  /** `null`: the server numbers no calls. */
+  index: unknown;
+  /** Empty: not said in this piece. */
+  id: string;
+  name: string;
+  /** A part of the JSON text of the arguments, or all of it where the server wrote an object. */
+  json: string;
+}
+
+export function readCallPiece(call: Readonly<Record<string, unknown>>): CallPiece {
+  const { name, arguments: given } = recordOf(call.function);
+  const index = call.index ?? null;
+  return {
+    index: index === null ? null : plainNumber(index),
+    id: textOf(call.id),
+    name: textOf(name),
+    json: isRecord(given) || Array.isArray(given) ? JSON.stringify(given) : textOf(given),
+  };
+}
+
+/** The pieces of calls in a delta. One server sends each piece by itself, and not in a list. */
+export const callPiecesIn = (calls: unknown): readonly Record<string, unknown>[] =>
+  isRecord(calls) ? [calls] : records(calls);
+
+/**
+ * Tells which call each piece belongs to. Servers number parallel calls from 0 on, or give all of them the number 0, or none;
+ * they repeat the id in every piece, or write it once, or never.
+ */
+export class CallNumbers {
+  readonly #calls: KnownCall[] = [];
+  /** The call that each index of the server means at present. */
+  readonly #byIndex = new Map<unknown, number>();
+  readonly #byId = new Map<string, number>();
+
+  get count(): number {
+    return this.#calls.length;
+  }
+
+  /** Returns the place of the call among all calls of the answer, in the order in which they began. */
+  numberOf(piece: CallPiece): number {
+    const number = this.#continued(piece) ?? this.#calls.length;
+    const call = (this.#calls[number] ??= { index: piece.index, id: '', name: '', lastChar: '' });
+    call.id ||= piece.id;
+    call.name ||= piece.name;
+    if (piece.json !== '') call.lastChar = piece.json.at(-1) ?? '';
+    if (piece.index !== null) this.#byIndex.set(piece.index, number);
+    if (piece.id !== '' && !this.#byId.has(piece.id)) this.#byId.set(piece.id, number);
+    return number;
+  }
+
+  #continued(piece: CallPiece): number | undefined {
+    const byId = piece.id === '' ? undefined : this.#byId.get(piece.id);
+    // Under another number even the same id is another call.
+    if (byId !== undefined && !this.#isNumberedOtherwise(byId, piece)) return byId;
+    const number = piece.index === null ? this.#withoutIndex(piece) : this.#byIndex.get(piece.index);
+    const call = number === undefined ? undefined : this.#calls[number];
+    return call === undefined || isAnotherCall(call, piece) ? undefined : number;
+  }
+
+  #isNumberedOtherwise(number: number, { index, name }: CallPiece): boolean {
+    const known = this.#calls[number]?.index ?? null;
+    return index !== null && known !== null && index !== known && name !== '';
+  }
+
+  /** A piece without index goes on with the last call, if that one may still be without an id. */
+  #withoutIndex({ id }: CallPiece): number | undefined {
+    const last = this.#calls.at(-1);
+    if (last === undefined || (id !== '' && last.id !== '')) return undefined;
+    return this.#calls.length - 1;
+  }
+}
+
+interface KnownCall {
+  /** The number that the server gave it first; `null`: none. */
+  index: unknown;
+  id: string;
+  name: string;
+  /** Of the arguments so far; empty: there are none. */
+  lastChar: string;
+}
+
+/** Whether a piece under a known index begins a call of its own: some servers give all parallel calls one index. */
+function isAnotherCall(call: KnownCall, { index, id, name, json }: CallPiece): boolean {
+  // A piece of nothing but arguments goes on, because some servers make up a new id for each piece.
+  if (id !== '' && call.id !== '') return name !== '' || json === '';
+  if (name === '' || call.name === '') return false;
+  const isWhole = call.lastChar === '}' && json.startsWith('{');
+  return isWhole || (name !== call.name && (call.lastChar !== '' || index === null));
+}

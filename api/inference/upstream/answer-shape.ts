@@ -1,0 +1,18 @@
+/*
+ * What an answer is, as its first bytes say. Servers send events under another type, or none, and a whole answer where a stream
+ * was asked for.
+ */
+
+export type AnswerShape = 'events' | 'json';
+
+/** @param first The first bytes of the body. */
+export function shapeOf(contentType: string, first: Buffer): AnswerShape {
+  const begin = first.toString('latin1', 0, SNIFFED_BYTES).replace(/^(?:\xef\xbb\xbf)?\s+|^\xef\xbb\xbf/, '');
+  if (begin.startsWith('{') || begin.startsWith('[')) return 'json';
+  if (EVENT_FIELD.test(begin)) return 'events';
+  // Too little came to tell.
+  return contentType.toLowerCase().startsWith('text/event-stream') ? 'events' : 'json';
+}
+
+const SNIFFED_BYTES = 64;
+const EVENT_FIELD = /^(?:data|event|id|retry)?:/;

@@ -1,0 +1,13 @@
+import type { AskedDialect } from '#core/conversation/conversation.ts';
+import type { ShownParts } from '../../api/inference/translation/translate-answer.ts';
+
+/** A server that takes what most servers take. */
+export const askedDialect: AskedDialect = {
+  reasoningMember: 'reasoning_content',
+  efforts: null,
+  signsCalls: false,
+  takesVerbosity: true,
+};
+
+/** A caller who is shown all, and has no tools of a kind of their own. */
+export const asAsked: ShownParts = { showUsage: true, showReasoning: true, names: new Map(), echo: '"tools":[]' };

@@ -1,0 +1,203 @@
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { FormatName } from '#core/catalog/catalog.ts';
+import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
+import { plays, type RawProvider, startRawProvider } from '../support/raw-provider.ts';
+import { formatYaml, modelOf, PROVIDER_KINDS, type ProviderKind } from './format-gateway.ts';
+import { askedIn, FORMATS, requestIn } from './requests.ts';
+import { namedEvent, wholeStream, wires } from './wires.ts';
+
+/* Good answers in shapes that nobody asked for reach their caller whole, at the price of any other. */
+
+let provider: RawProvider;
+let gateway: TestGateway;
+let agent: TestAgent;
+beforeAll(async () => {
+  provider = await startRawProvider();
+  gateway = await startTestGateway({
+    yaml: formatYaml(provider.baseUrl, 'stops_billing', {
+      all: 'openai',
+      more: 'limits: { callsPerMinute: 60000, burst: 60000 }',
+    }),
+  });
+});
+beforeEach(async () => {
+  agent = await gateway.newAgent({ creditUsd: '1.00' });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await provider[Symbol.asyncDispose]();
+});
+
+/** The one that the last event of a stream of `wires` has. */
+const TEXT = 'Hi';
+/** 5 tokens in and 7 out, at the prices of the gateway's models. */
+const CHARGED = 3_814n;
+
+const ask = (kind: ProviderKind, format: FormatName, stream: boolean, more: object = {}): Promise<Response> =>
+  gateway.post(
+    requestIn(format, modelOf[kind], { ...(stream ? { stream } : {}), ...more }),
+    { path: pathOf(format), agent },
+  );
+
+/** The answer as a client reads it: streamed events are put together. */
+async function readAnswer(response: Response, format: FormatName, stream: boolean): Promise<string> {
+  const body = await response.text();
+  expect([response.status, body]).toEqual([200, expect.any(String)]);
+  if (!stream) return body;
+  const assembly = callFormats[format].openAssembly();
+  for (const [, data = ''] of body.matchAll(/^data: (.*)$/gm)) assembly.read(Buffer.from(data), '');
+  return assembly.answer()?.toString() ?? '';
+}
+
+const calls = PROVIDER_KINDS.flatMap((kind) =>
+  FORMATS.flatMap((format) => [true, false].map((stream) => ({ kind, format, stream }))),
+);
+
+async function costsAsAlways(): Promise<void> {
+  expect((await gateway.settled(agent)).chargedNanoUsd).toBe(CHARGED);
+}
+
+describe.each(calls)('$format of $kind, streamed: $stream', ({ kind, format, stream }) => {
+  const asked = askedIn(kind, format);
+
+  it('is read where the provider sends a whole answer', async () => {
+    provider.answers = plays(wires[asked].json(TEXT), 'application/json');
+    expect(await readAnswer(await ask(kind, format, stream), format, stream)).toContain(TEXT);
+    await costsAsAlways();
+  });
+
+  it.each(['text/plain', 'application/json', 'application/octet-stream', 'binary'])(
+    'is read where events come under the type %s',
+    async (type) => {
+      provider.answers = plays(wholeStream(wires[asked], TEXT), type);
+      expect(await readAnswer(await ask(kind, format, stream), format, stream)).toContain(TEXT);
+      await costsAsAlways();
+    },
+  );
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+  ] as const)('is read where it comes compressed in %s', async (encoding, compress) => {
+    const headers = { 'content-encoding': encoding };
+    provider.answers = plays(compress(wholeStream(wires[asked], TEXT)), 'text/event-stream', headers);
+    expect(await readAnswer(await ask(kind, format, stream), format, stream)).toContain(TEXT);
+    await costsAsAlways();
+    provider.answers = plays(compress(wires[asked].json(TEXT)), 'application/json', headers);
+    expect(await readAnswer(await ask(kind, format, false), format, false)).toContain(TEXT);
+  });
+
+  it('is free where what is compressed is broken', async () => {
+    const broken = gzipSync(wholeStream(wires[asked], TEXT)).subarray(0, 20);
+    provider.answers = plays(broken, 'text/event-stream', { 'content-encoding': 'gzip' });
+    const response = await ask(kind, format, stream);
+    expect(response.status).toBe(502);
+    await response.text();
+    expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
+  });
+});
+
+describe('a native answer of responses whose last event has no output', () => {
+  const item = {
+    type: 'message',
+    id: 'msg',
+    role: 'assistant',
+    status: 'completed',
+    content: [{ type: 'output_text', text: TEXT, annotations: [] }],
+  };
+  const usage = { input_tokens: 5, output_tokens: 7, total_tokens: 12 };
+  const frame = { id: 'resp_1', object: 'response', status: 'completed', usage };
+
+  it.each([{ output: [] }, { output: null }, {}])('has what its items brought: %j', async (output) => {
+    provider.answers = plays(
+      wires.responses.start() +
+        namedEvent('response.output_item.done', { output_index: 0, item }) +
+        namedEvent('response.completed', { response: { ...frame, ...output } }),
+    );
+    const answer = JSON.parse(await readAnswer(await ask('all formats', 'responses', false), 'responses', false));
+    expect(answer).toMatchObject({ output: [item], output_text: TEXT });
+    await costsAsAlways();
+  });
+});
+
+describe('fields that the provider is not sent', () => {
+  it.each(PROVIDER_KINDS)('are named in a header of the answer of %s, streamed or not', async (kind) => {
+    const isLeftOut = kind === 'messages only';
+    for (const stream of [true, false]) {
+      provider.answers = plays(wholeStream(wires[askedIn(kind, 'chat')], TEXT));
+      const response = await ask(kind, 'chat', stream, { seed: 7, 'a, b': 1 });
+      await response.text();
+      expect(response.headers.get('x-ignored-fields')).toBe(isLeftOut ? 'seed, a%2C%20b' : null);
+    }
+  });
+
+  it('are named in a header of an error, too', async () => {
+    provider.answers = (res) => void res.writeHead(400, { 'content-type': 'application/json' }).end('{}');
+    const response = await ask('messages only', 'chat', false, { seed: 7 });
+    expect([response.status, response.headers.get('x-ignored-fields')]).toEqual([400, 'seed']);
+    await response.text();
+  });
+});
+
+describe('a request that is compressed', () => {
+  const send = (body: Buffer, encoding: string): Promise<Response> =>
+    fetch(`${gateway.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${agent.key}`,
+        'content-type': 'application/json',
+        'content-encoding': encoding,
+      },
+      body,
+    });
+  const request = Buffer.from(JSON.stringify(requestIn('chat', modelOf['chat only'])));
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+  ] as const)('in %s is read as the same one that is not', async (encoding, compress) => {
+    provider.answers = plays(wholeStream(wires.chat, TEXT));
+    const response = await send(compress(request), encoding);
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining(TEXT)]);
+    await costsAsAlways();
+  });
+
+  it('is refused where it is broken, unknown, or larger than any body may be', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, 0x20));
+    const refused = [
+      [await send(request, 'gzip'), 400],
+      [await send(request, 'compress'), 400],
+      [await send(bomb, 'gzip'), 413],
+    ] as const;
+    for (const [response, status] of refused) {
+      expect(response.status).toBe(status);
+      expect(JSON.parse(await response.text())).toHaveProperty('error.message');
+    }
+    expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
+  });
+});
+
+describe('a stream of responses that fails in its middle', () => {
+  it.each(PROVIDER_KINDS)('of %s ends in response.failed, numbered on from what was shown', async (kind) => {
+    const wire = wires[askedIn(kind, 'responses')];
+    provider.answers = (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write(wire.start() + wire.textStart + wire.text(TEXT), () => res.destroy());
+    };
+    const text = await (await ask(kind, 'responses', true)).text();
+    const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data));
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.failed',
+      response: { status: 'failed', error: { code: expect.any(String), message: expect.any(String) } },
+    });
+    if (kind !== 'all formats')
+      expect(events.map(({ sequence_number: at }) => at)).toEqual(events.map((_, index) => index));
+  });
+});

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { saysPolicy, saysTooLong, saysWait } from '../../api/providers/error-sentences.ts';
+
+const said = (message: string) => ({ message });
+
+/** As vendors and servers write it: learned from their documentation, their sources, and reports of their users. */
+const tooLong: readonly (readonly [vendor: string, detail: Readonly<Record<string, unknown>>])[] = [
+  ['OpenAI', { code: 'context_length_exceeded', message: 'Your input exceeds the context window of this model.' }],
+  [
+    'OpenAI, one message',
+    { code: 'string_above_max_length', param: 'messages[0].content', message: 'Expected a shorter string.' },
+  ],
+  ['Anthropic', said('prompt is too long: 210000 tokens > 200000 maximum')],
+  ['Anthropic, with its cap', said('input length and `max_tokens` exceed context limit: 195000 + 8192 > 200000')],
+  ['Gemini', said('The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).')],
+  ['llama.cpp', said('request (66202 tokens) exceeds the available context size (65536 tokens), try increasing it')],
+  ['llama.cpp, by its type', { type: 'exceed_context_size_error', message: 'no' }],
+  ['llama.cpp, by its counts', { message: 'no', n_prompt_tokens: 66_202, n_ctx: 65_536 }],
+  ['xAI', said("This model's maximum prompt length is 131072 but the request contains 140000 tokens.")],
+  ['Groq', said('Please reduce the length of the messages or completion.')],
+  ['vLLM', said("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.")],
+  ['SGLang', said("The input (5000 tokens) is longer than the model's context length (4096 tokens).")],
+  ['TGI', said('`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 16')],
+  ['Ollama', said('input length exceeds maximum context length')],
+  ['Mistral', said('Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length')],
+  ['Cohere', said('too many tokens: total number of tokens in the prompt cannot exceed 128000')],
+  ['Bedrock', said('Input is too long for requested model.')],
+  ['Moonshot', said('Invalid request: Your request exceeded model token limit: 131072 (requested: 140000)')],
+  ['GLM', said('Prompt exceeds max length, input length too long: 210000 tokens, limit 202752')],
+  ['DashScope', said('Range of input length should be [1, 30720]')],
+  ['Copilot', { code: 'model_max_prompt_tokens_exceeded', message: 'prompt token count of 70000 exceeds the limit of 64000' }],
+  ['MiniMax', said('invalid params, context window exceeds limit (2013)')],
+  ['OpenRouter', said('This endpoint’s maximum context length is 8192 tokens. However, you requested about 9000 tokens')],
+  ['LM Studio', said('The number of tokens to keep from the initial prompt is greater than the context length')],
+  ['Together', said('`inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 `inputs` tokens')],
+];
+
+const notTooLong: readonly (readonly [what: string, detail: Readonly<Record<string, unknown>>])[] = [
+  ['a cap above the model’s', said('max_tokens: 200000 > 64000, which is the maximum allowed number of output tokens')],
+  ['a rate of tokens', said('Rate limit reached: Limit 30000 tokens per min, Requested 40000.')],
+  ['a name that is too long', said("Invalid 'tools[0].function.name': string too long. Expected maximum length 64.")],
+  ['a tag that is too long', { code: 'string_above_max_length', param: 'metadata.a', message: 'x' }],
+  ['a temperature', said('temperature must be at most 2')],
+  ['a model', said('The model `gpt-1048577` does not exist')],
+  ['nothing', {}],
+];
+
+describe('a prompt that is longer than the context', () => {
+  it.each(tooLong)('is known by what %s says: %j', (_vendor, detail) => {
+    expect(saysTooLong(detail)).toBe(true);
+  });
+
+  it.each(notTooLong)('is not taken for %s: %j', (_what, detail) => {
+    expect(saysTooLong(detail)).toBe(false);
+  });
+});
+
+describe('a refusal by a vendor’s policy', () => {
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['OpenAI', { code: 'invalid_prompt', message: 'Your prompt was flagged as potentially violating our usage policy.' }],
+    ['OpenAI, images', { code: 'content_policy_violation', message: 'Your request was rejected.' }],
+    ['OpenAI, images of later models', { code: 'moderation_blocked', message: 'Your request was rejected.' }],
+    ['Azure', { code: 'content_filter', message: 'The response was filtered.' }],
+    ['Azure, inside', { code: 'bad', innererror: { code: 'ResponsibleAIPolicyViolation' }, message: 'x' }],
+    ['Anthropic', said('Output blocked by content filtering policy')],
+    ['DeepSeek', said('Content Exists Risk')],
+    ['DashScope', { code: 'data_inspection_failed', message: 'Input data may contain inappropriate content.' }],
+    ['GLM', { code: '1301', message: 'x' }],
+    ['xAI', said('Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE')],
+    ['Gemini', { message: 'x', metadata: { block_reason: 'PROHIBITED_CONTENT' } }],
+  ])('is known by what %s says: %j', (_vendor, detail) => {
+    expect(saysPolicy(detail)).toBe(true);
+  });
+
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['a schema that Bedrock refuses', { code: 'invalid_prompt', message: 'tools.0.input_schema: type is missing' }],
+    ['an unknown field', said('Extra inputs are not permitted')],
+    ['a field of content', said('messages[0].content must be a string')],
+  ])('is not taken for %s: %j', (_what, detail) => {
+    expect(saysPolicy(detail)).toBe(false);
+  });
+});
+
+describe('a wait', () => {
+  it.each([
+    ['Rate limit reached for gpt-4. Please try again in 20s.', 20_000],
+    ['Please try again in 6m0s.', 360_000],
+    ['Please retry in 51.5s.', 51_500],
+    ['Please try again in 250ms.', 250],
+    ['Too many requests, retry after 30 seconds', 30_000],
+    ['The model is loading, wait about 2 minutes', 120_000],
+    ['Rate limit reached.', null],
+  ])('is read where it is in words: %s', (message, ms) => {
+    expect(saysWait(said(message))).toBe(ms);
+  });
+});
+
+describe('whatever a server says', () => {
+  it('is read in a time that grows with its length alone', () => {
+    const words = ['exceed ', 'context ', 'token ', '1000 ', '_'.repeat(50), ' '.repeat(50), 'limit ', 'violates our '];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...words), { maxLength: 2_000 }), (parts) => {
+        const detail = said(parts.join(''));
+        expect([typeof saysTooLong(detail), typeof saysPolicy(detail)]).toEqual(['boolean', 'boolean']);
+        saysWait(detail);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

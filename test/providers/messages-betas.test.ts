@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { betaFieldsIn, leaveOutBetaFields } from '../../api/inference/formats/leave-out-beta-fields.ts';
+import { MemberChanges, rebuildJsonObject, scanJsonObject } from '../../api/inference/json/json-object.ts';
+import { allowedBetas, fieldsWithoutBeta } from '../../api/providers/messages-betas.ts';
+
+/** The body as it is sent, without the fields whose betas are not. */
+function sent(body: object, betas: string | null): unknown {
+  const object = scanJsonObject(Buffer.from(JSON.stringify(body)));
+  if (typeof object === 'string') throw new Error(object);
+  const changes = new MemberChanges();
+  leaveOutBetaFields(object, betaFieldsIn({ ...body }, betas), changes);
+  return JSON.parse(rebuildJsonObject(object, changes).toString());
+}
+
+describe('a beta and the fields that it brings', () => {
+  const scoped = { type: 'ephemeral', scope: 'global' };
+  const plain = { type: 'ephemeral' };
+
+  it('pass together', () => {
+    const headers = { 'anthropic-beta': 'task-budgets-2026-03-13, context-management-2025-06-27' };
+    const betas = allowedBetas(headers);
+    expect(betas?.split(',').sort()).toEqual(['context-management-2025-06-27', 'task-budgets-2026-03-13']);
+    const body = { output_config: { effort: 'low', task_budget: { total: 5 } }, context_management: { edits: [] } };
+    expect(sent(body, betas)).toEqual(body);
+  });
+
+  it('stay away together', () => {
+    const body = { output_config: { effort: 'low', task_budget: { total: 5 } }, context_management: { edits: [] } };
+    expect(betaFieldsIn(body, null).sort()).toEqual(['context_management', 'output_config.task_budget']);
+    expect(sent(body, null)).toEqual({ output_config: { effort: 'low' } });
+  });
+
+  it('stay away where the beta may be switched on by no caller, wherever the field stands', () => {
+    const betas = allowedBetas({ 'anthropic-beta': 'prompt-caching-scope-2026-01-05' });
+    expect(betas).toBeNull();
+    const body = {
+      cache_control: scoped,
+      system: [{ type: 'text', text: 's', cache_control: scoped }],
+      tools: [{ name: 'f', cache_control: scoped }],
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'x', cache_control: scoped },
+            { type: 'tool_result', tool_use_id: 'c', content: [{ type: 'text', text: 'y', cache_control: scoped }] },
+          ],
+        },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: { cache_control: scoped } }] },
+      ],
+    };
+    const text = JSON.stringify(sent(body, betas));
+    // What a tool was called with is the caller's own.
+    expect(text.match(/"scope"/g)).toHaveLength(1);
+    expect(text).toContain(JSON.stringify({ input: { cache_control: scoped } }).slice(1, -1));
+    expect(text.match(new RegExp(JSON.stringify(plain).replace(/[{}]/g, '\\$&'), 'g'))).toHaveLength(5);
+  });
+
+  it('change no digit of a number beside them', () => {
+    const text = '{"messages":[{"role":"user","content":[{"type":"tool_use","input":{"n":12345678901234567890}}],"cache_control":{"type":"ephemeral","scope":"global"}}]}';
+    const object = scanJsonObject(Buffer.from(text));
+    if (typeof object === 'string') throw new Error(object);
+    const changes = new MemberChanges();
+    leaveOutBetaFields(object, ['cache_control.scope'], changes);
+    expect(rebuildJsonObject(object, changes).toString()).toBe(text.replace(',"scope":"global"', ''));
+  });
+
+  it('are named in one table, so that no field is without its beta', () => {
+    expect(fieldsWithoutBeta(null).length).toBeGreaterThan(2);
+    expect(fieldsWithoutBeta('context-management-2025-06-27')).not.toContain('context_management');
+  });
+});
