@@ -82,9 +82,9 @@ export class FakeController implements Dispatcher.DispatchController {
   aborted = false;
   reason: Error | null = null;
   readonly asked: string[] = [];
-  readonly #request: UpstreamRequest;
+  readonly #request: Failing;
 
-  constructor(request: UpstreamRequest) {
+  constructor(request: Failing) {
     this.#request = request;
   }
 
@@ -105,6 +105,11 @@ export class FakeController implements Dispatcher.DispatchController {
     this.asked.push('resume');
     this.paused = false;
   }
+}
+
+/** The part of a handler that hears of an aborted connection. */
+interface Failing {
+  onResponseError(controller: Dispatcher.DispatchController | null, error: Error): void;
 }
 
 export function fakeUpstream() {

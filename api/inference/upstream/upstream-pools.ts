@@ -3,6 +3,7 @@ import type { Provider } from '#core/catalog/catalog.ts';
 import type { AnswerAdapter, ProviderRequest } from '#core/catalog/provider-kind.ts';
 import { CONNECT_TIMEOUT_MS } from '#core/limits.ts';
 import { AdaptedAnswer } from './adapted-answer.ts';
+import { DecodedAnswer } from './decoded-answer.ts';
 import { UpstreamRequest } from './upstream-request.ts';
 
 const CONNECTIONS_PER_PROVIDER = 2048;
@@ -103,5 +104,5 @@ function dispatch(
   // An end of the call may have come before the kind had its request ready.
   if (request.ended) return;
   const handler = adapter === null ? request : new AdaptedAnswer(request, adapter);
-  pool.dispatch({ method, path: basePath + path, headers, body }, handler);
+  pool.dispatch({ method, path: basePath + path, headers, body }, new DecodedAnswer(handler));
 }

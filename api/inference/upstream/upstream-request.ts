@@ -1,9 +1,7 @@
-import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Clock, Timer } from '#core/clock.ts';
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
 import { joinBuffers } from '../json/join-buffers.ts';
-import { openDecoder } from './answer-decoder.ts';
 
 /** Takes over an answer once its first byte is here. Exactly one of `end` and `fail` follows the last `data`. */
 export interface AnswerReceiver {
@@ -48,8 +46,6 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   #isWhole = false;
   /** Set while a whole answer that is read no further ends its response. */
   #leaving: Timer | null = null;
-  /** `null`: the answer comes as plain bytes. */
-  #decoder: Transform | null = null;
 
   /** The body of an answer that is complete, as most short ones are at their first byte; `null`: `pipeTo` tells how it goes on. */
   takeWhole(bytesMax: number): Buffer | null {
@@ -95,7 +91,6 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   abort(): void {
     if (this.ended || this.#aborted) return;
     this.#aborted = true;
-    this.#decoder?.destroy();
     this.#controller?.abort(abortReason);
     // A request that still waits for a connection has no controller: its callbacks may come late or never.
     if (this.#controller === null) this.#finish('aborted');
@@ -129,34 +124,16 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    controller: Dispatcher.DispatchController,
+    _controller: Dispatcher.DispatchController,
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
     if (status < 200) return;
     this.status = status;
     this.headers = headers;
-    this.#decoder = openDecoder(headers['content-encoding']);
-    this.#decoder
-      ?.on('data', (chunk: Buffer) => this.#take(controller, chunk))
-      .on('end', () => this.#finish(null))
-      .on('error', () => this.#finish('cut'));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const decoder = this.#decoder;
-    if (decoder === null) {
-      this.#take(controller, chunk);
-      return;
-    }
-    if (decoder.write(chunk)) return;
-    controller.pause();
-    decoder.once('drain', () => {
-      if (!this.#heldBack) controller.resume();
-    });
-  }
-
-  #take(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.ended) return;
     this.bytesReceived += chunk.length;
     if (this.#sink !== null) {
@@ -169,8 +146,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (this.#decoder === null) this.#finish(null);
-    else this.#decoder.end();
+    this.#finish(null);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, _error: Error): void {
