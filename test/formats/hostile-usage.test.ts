@@ -124,7 +124,9 @@ describe.each(FORMATS)('by %s: a provider that sends nothing but comments', (for
     expect(slow.running.deps.gateway.openCalls.size).toBe(1);
     await passTime(slow, clock, 6 * SECOND_MS);
     const res = await call;
-    expect([res.status, JSON.parse(await res.text()).error.code]).toEqual([504, 'upstream_timeout']);
+    // A stream has a head by then, so the error is an event in it.
+    expect(res.status).toBe(stream ? 200 : 504);
+    expect(await res.text()).toContain('"code":"upstream_timeout"');
     await until(async () => {
       await passTime(slow, clock, 10 * SECOND_MS);
       return (await slow.view()).holds.length === 0;

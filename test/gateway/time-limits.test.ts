@@ -34,7 +34,7 @@ describe('a provider that sends nothing', () => {
       expect(gateway.running.deps.gateway.openCalls.size).toBe(1);
       await pass(clock, 6 * SECOND_MS);
       const res = await call;
-      // A stream's caller has had its head and comments since the provider's silence began.
+      // A stream's caller has long had a head, and comments behind it.
       expect(res.status).toBe(stream ? 200 : 504);
       expect(await res.text()).toContain('"code":"upstream_timeout"');
       const view = await gateway.settled();

@@ -26,6 +26,19 @@ describe('the gate', () => {
     expect([res.status, caller.committed]).toEqual([200, true]);
   });
 
+  it('lets no early head out before it is open, and the answer begins behind an early head once', () => {
+    const { res, caller, heard } = fakeCaller({ gateOpen: false });
+    caller.beginEarly(head);
+    caller.keepAlive();
+    expect([res.status, caller.headSent]).toEqual([null, false]);
+    caller.openGate();
+    caller.beginEarly(head);
+    caller.beginEarly(head);
+    expect([res.status, caller.committed, heard]).toEqual([200, false, []]);
+    caller.begin({ 'x-other': 'too late' });
+    expect([res.head, caller.committed, heard]).toEqual([head, true, ['begins']]);
+  });
+
   it('keeps at most 64 KiB and one piece', () => {
     const { caller } = fakeCaller({ gateOpen: false });
     caller.begin(head);

@@ -5,17 +5,29 @@ import { ignoredHeader } from './ignored-fields.ts';
 
 /** The headers of a successful answer. Of the provider's own headers only its id for the answer passes. */
 export function answerHeaders(call: HeldCall, contentType: string): Record<string, string> {
+  const headers = { ...commonOf(call, contentType), ...ignoredHeader(call.ignoredFields) };
+  return call.generationId === null ? headers : { ...headers, 'x-generation-id': call.generationId };
+}
+
+/**
+ * The headers that go out while the provider is still silent. Another provider may answer in the end, so they name every field
+ * that is left out for one of those that may, and no provider's id.
+ */
+export const earlyHeaders = (call: HeldCall, contentType: string): Record<string, string> => ({
+  ...commonOf(call, contentType),
+  ...ignoredHeader(call.possiblyIgnoredFields),
+});
+
+function commonOf(call: HeldCall, contentType: string): Record<string, string> {
   const { gateway, callId, holdNanoUsd, stream } = call.options;
   const shape = call.endpoint === 'messages' ? 'messages' : 'chat';
   const headers: Record<string, string> = {
     'content-type': contentType,
     ...commonHeaders({ callId, callIdHeader: gateway.callIdHeader, shape }),
     ...holdHeader(holdNanoUsd),
-    ...ignoredHeader(call.ignoredFields),
   };
   // Tells buffering proxies to pass events on as they come.
   if (stream) headers['x-accel-buffering'] = 'no';
-  if (call.generationId !== null) headers['x-generation-id'] = call.generationId;
   return headers;
 }
 

@@ -8,7 +8,7 @@ export interface CallerEvents {
   callerGone(): void;
   /** The caller takes bytes again after `write` answered false. */
   callerResumed(): void;
-  /** The status line goes out: no longer can anything else be answered. */
+  /** The answer goes out: nothing else can be answered any longer. */
   answerBegins(): void;
 }
 
@@ -50,7 +50,7 @@ export class CallerSide {
   openGate(): void {
     this.gateOpen = true;
     if (this.#head === null || this.gone) return;
-    this.#writeHead(this.#head);
+    this.#beginAnswer(this.#head);
     const held = this.#held;
     this.#held = [];
     for (const bytes of held) this.#send(bytes);
@@ -60,7 +60,7 @@ export class CallerSide {
   /** Commits to status 200 with these headers. */
   begin(head: Record<string, string>): void {
     this.#head = head;
-    if (this.gateOpen && !this.gone) this.#writeHead(head);
+    if (this.gateOpen && !this.gone) this.#beginAnswer(head);
   }
 
   /** The status line goes out before there is an answer, so that the connection is not taken for a dead one. Another provider may still be asked. */
@@ -124,6 +124,10 @@ export class CallerSide {
     this.headSent = true;
     this.#res.writeHead(200, head);
     this.lastWriteAtMs = this.#clock.monotonicMs();
+  }
+
+  #beginAnswer(head: Record<string, string>): void {
+    this.#writeHead(head);
     this.#events.answerBegins();
   }
 

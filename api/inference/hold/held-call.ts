@@ -8,7 +8,7 @@ import type { NanoUsd } from '#core/money.ts';
 import { traceOf } from '../../contract/trace-id.ts';
 import { repeatsHidden } from '../scrub/scrub-words.ts';
 import type { UpstreamRequest } from '../upstream/upstream-request.ts';
-import { answerHeaders, EVENT_STREAM } from './answer-headers.ts';
+import { EVENT_STREAM, earlyHeaders } from './answer-headers.ts';
 import { CallEnding } from './call-ending.ts';
 import { type CallerEvents, CallerSide } from './caller-side.ts';
 import { Gate, type GateOutcome } from './gate.ts';
@@ -66,6 +66,11 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   /** The names of the fields that the provider was not sent, as the caller wrote them. */
   get ignoredFields(): readonly string[] {
     return [];
+  }
+
+  /** The same where it is not known yet which provider answers: those that any of them would not be sent. */
+  get possiblyIgnoredFields(): readonly string[] {
+    return this.ignoredFields;
   }
 
   /** The route of the call, below `/v1`. */
@@ -198,7 +203,7 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   #breakSilence(nowMs: number): void {
     const { caller } = this;
     if (nowMs - Math.max(caller.lastWriteAtMs, this.options.arrivedAtMs) < SILENCE_MS) return;
-    if (!caller.headSent) caller.beginEarly(answerHeaders(this, EVENT_STREAM));
+    if (!caller.headSent) caller.beginEarly(earlyHeaders(this, EVENT_STREAM));
     if (caller.headSent) caller.keepAlive();
   }
 

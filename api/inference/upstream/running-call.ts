@@ -57,6 +57,12 @@ export class RunningCall extends HeldCall {
     return this.candidate.leftOut;
   }
 
+  override get possiblyIgnoredFields(): readonly string[] {
+    const { candidates } = this.options.plan;
+    const possible = candidates.slice(candidates.indexOf(this.candidate));
+    return [...new Set(possible.flatMap(({ leftOut }) => leftOut))];
+  }
+
   protected get billsAfterHangUp(): boolean {
     return this.provider.cancel === 'bills_full';
   }
