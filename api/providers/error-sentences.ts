@@ -23,10 +23,40 @@ export function saysTooLong(detail: Detail): boolean {
   // The same code tells of names and tags that are too long.
   if (detail.code === 'string_above_max_length' && PROMPT_PLACE.test(String(detail.param))) return true;
   const message = messageOf(detail);
+  if (capsAboveContext(message)) return false;
   if (TOO_LONG.some((words) => words.test(message))) return true;
   // A cap of the answer that is too high, or a rate, is another matter.
-  return ABOUT_TOKENS.test(message) && !ABOUT_OTHER.test(message) && countsTooMany(message);
+  const isAboutPrompt = ABOUT_TOKENS.test(message) && ABOUT_PROMPT.test(message) && !ABOUT_OTHER.test(message);
+  return isAboutPrompt && countsTooMany(message);
 }
+
+/** Whether the error names a reason that is not the length of the prompt. */
+export function saysOtherReason(detail: Detail): boolean {
+  const { param } = detail;
+  if (typeof param === 'string' && param !== '' && !PROMPT_PLACE.test(param) && param !== 'messages') return true;
+  const message = messageOf(detail).trim();
+  if (message === '' || NO_REASON.test(message)) return false;
+  const place = (QUOTED_PLACE.exec(message) ?? LEADING_PLACE.exec(message))?.[1];
+  if (place !== undefined && !PROMPT_PLACE.test(place)) return true;
+  return ABOUT_OTHER.test(message) || !ABOUT_LENGTH.test(message);
+}
+
+/** Words that servers write where they do not say what is wrong. */
+const NO_REASON =
+  /^\W{0,3}(?:(?:http )?(?:error )?400|error|(?:an )?unknown error|bad request|(?:bad|invalid)[_ ]request(?:[_ ]error)?|invalid (?:argument|params?|parameters?|input)|request (?:failed|contains an invalid argument)|(?:the )?provider returned (?:an )?error|unprocessable(?: entity)?|null|undefined|\{\})\W{0,3}$/i;
+/** The place of the fault, as sentences begin with it. */
+const QUOTED_PLACE = /^invalid ['"`]([^'"`]{1,100})['"`]/i;
+const LEADING_PLACE = /^([a-z_]{1,40}[.[]\w[\w.[\]]{0,100}):/i;
+const ABOUT_LENGTH = /context|prompt|token|length|too (?:long|large|big|many)/i;
+
+/** A cap that the model could not heed with any prompt is the thing to lower. */
+function capsAboveContext(message: string): boolean {
+  const cap = /\bmax_\w{0,20}tokens\b[^\d]{0,60}(\d[\d,_]*)/i.exec(message)?.[1];
+  const context = /context (?:length|window|size|limit)[^\d]{0,40}(\d[\d,_]*)/i.exec(message)?.[1];
+  return cap !== undefined && context !== undefined && countIn(cap) > countIn(context);
+}
+
+const countIn = (digits: string): number => Number(digits.replaceAll(/[,_]/g, ''));
 
 const TOO_LONG_NAME =
   /^(?:context_length_exceeded|token_limit_exceeded|exceed_context_size_error|context_(?:window|size|limit)_exceeded|model_context_window_exceeded|(?:prompt|input|request)_too_long|(?:prompt|input)_tokens_exceeded|max_(?:prompt|input|context)_(?:length|tokens)_exceeded|too_many_tokens)$/i;
@@ -41,19 +71,26 @@ const TOO_LONG: readonly RegExp[] = [
   /too many (?:input |prompt )?tokens/i,
   /reduce the length of (?:the |your )?(?:messages|prompt|input|conversation)/i,
   /(?:input|prompt) (?:token count|tokens|length)[^.]{0,60} exceeds?/i,
-  /(?:prompt|input) tokens? limit/i,
   /tokens? (?:in the )?(?:input|prompt)[^.]{0,40} (?:exceed|limit)/i,
   /inputs?\W{0,3} tokens \+ /i,
+  /(?:prompt|input) tokens? too long/i,
+  /(?:model|context|input|prompt) tokens? limit/i,
+  /(?:prompt|input) exceeds? (?:the )?max(?:imum)? (?:length|len|size)/i,
+  /(?:prompt|input|context|conversation|request) too long/i,
+  // Some vendors answer in Chinese: the input, the context or the tokens are above the limit.
+  /(?:输入|上下文|提示词|token)[^。]{0,20}(?:超过|超出|过长|超长)/i,
   /range of input length/i,
   /exceeds? (?:the )?max(?:imum)? (?:message|prompt|input) tokens/i,
 ];
 
 const ABOUT_TOKENS = /token/i;
-const ABOUT_OTHER = /output|completion|max_tokens|rate limit|per (?:min|day)/i;
+const ABOUT_PROMPT = /prompt|input|context|request|message|conversation|sequence|total|number of|count|limit/i;
+const ABOUT_OTHER =
+  /output|completion|max_(?:\w{1,20}_)?tokens|rate limit|per (?:min|day)|budget|thinking|logit|logprob|vocab|token id|image|pixel|pages?\b/i;
 
 /** Two counts of a limit and of what was sent, in either order: the one that was sent is the greater. */
 function countsTooMany(message: string): boolean {
-  const counts = (message.match(/\d[\d,_]{2,}/g) ?? []).map((text) => Number(text.replaceAll(/[,_]/g, '')));
+  const counts = (message.match(/\d[\d,_]{2,}/g) ?? []).map(countIn);
   const [first, second] = counts;
   if (first === undefined || second === undefined || first === second) return false;
   return first > second ? EXCEEDS.test(message) : LIMIT_FIRST.test(message);

@@ -394,6 +394,21 @@ describe('a prompt longer than the model’s context', () => {
     expect(message).not.toContain('OpenAI');
   });
 
+  it('is one that the gateway has counted, where the provider says no reason', () => {
+    const asked = { ...ASKED, promptTokens: ASKED.contextTokens + 1 };
+    const codeOfWords = (message: string, promptTokens = asked.promptTokens) =>
+      readUpstreamError(400, { error: { message } }, { ...ASKED, promptTokens }).error.code;
+    expect(codeOfWords('Bad Request')).toBe('request_too_large');
+    expect(readUpstreamError(400, undefined, asked).error.code).toBe('request_too_large');
+    expect(codeOfWords('Bad Request', ASKED.contextTokens)).toBe('invalid_request');
+    for (const other of [
+      'temperature: 300 is above the maximum of 200',
+      'tools.0.input_schema: type is missing',
+      'max_tokens: 9000 > 4096, which is the maximum allowed number of output tokens',
+    ])
+      expect(codeOfWords(other)).toBe('invalid_request');
+  });
+
   it('is no other request that is too large', () => {
     const { error } = readUpstreamError(413, {}, ASKED);
     expect(error).toMatchObject({ code: 'request_too_large', message: errorTable.request_too_large.message });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { saysPolicy, saysTooLong, saysWait } from '../../api/providers/error-sentences.ts';
+import { saysOtherReason, saysPolicy, saysTooLong, saysWait } from '../../api/providers/error-sentences.ts';
 
 const said = (message: string) => ({ message });
 
@@ -34,6 +34,22 @@ const tooLong: readonly (readonly [vendor: string, detail: Readonly<Record<strin
   ['OpenRouter', said('This endpoint’s maximum context length is 8192 tokens. However, you requested about 9000 tokens')],
   ['LM Studio', said('The number of tokens to keep from the initial prompt is greater than the context length')],
   ['Together', said('`inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 `inputs` tokens')],
+  ['Together, of later models', said('Input validation error: `inputs` must have less than 4096 tokens. Given: 5000')],
+  ['Anthropic on Vertex', { status: 'INVALID_ARGUMENT', message: 'Prompt is too long' }],
+  ['Cerebras', said('Please reduce the length of the messages or completion. Current length is 9034 while limit is 8192')],
+  ['Fireworks', said('The prompt is too long: 140051, model maximum context length: 131071')],
+  ['vLLM, of a long input', said('The decoder prompt (length 9000) is longer than the maximum model length of 8192.')],
+  [
+    'vLLM, whose cap would fit alone',
+    said("'max_tokens' is too large: 8192. This model's maximum context length is 32768 tokens and your request has 30000 input tokens (8192 > 32768 - 30000)."),
+  ],
+  ['Ollama, of its context', said('prompt too long; exceeded max context length by 3 tokens')],
+  ['Volcengine', said('Total tokens of image and text exceed max message tokens')],
+  ['Baidu', said('prompt tokens too long')],
+  ['GLM, by its number', { code: '1261', message: 'Prompt exceeds max length' }],
+  ['a vendor in Chinese', said('输入内容的长度超过了模型的上下文限制')],
+  ['Databricks', said('Input length 40001 exceeds the maximum allowed input token length 32000')],
+  ['Perplexity', said('The input and output tokens of your request exceed the model’s context limit of 127072 tokens')],
 ];
 
 const notTooLong: readonly (readonly [what: string, detail: Readonly<Record<string, unknown>>])[] = [
@@ -43,6 +59,32 @@ const notTooLong: readonly (readonly [what: string, detail: Readonly<Record<stri
   ['a tag that is too long', { code: 'string_above_max_length', param: 'metadata.a', message: 'x' }],
   ['a temperature', said('temperature must be at most 2')],
   ['a model', said('The model `gpt-1048577` does not exist')],
+  ['a cap above what the model writes', said('max_tokens is too large: 200000. This model supports at most 16384 completion tokens, whereas you provided 200000.')],
+  [
+    'a cap above the whole context',
+    said("'max_tokens' or 'max_completion_tokens' is too large: 40000. This model's maximum context length is 32768 tokens and your request has 10 input tokens (40000 > 32768 - 10)."),
+  ],
+  ['a cap of another name', said('max_completion_tokens (40000) exceeds the model’s limit of 8192 tokens')],
+  ['a cap in words', said('Requested 5000 output tokens, at most 4096 are allowed')],
+  ['a budget', said('thinking.budget_tokens: Input should be greater than or equal to 1024, got 500')],
+  ['a budget above the cap', said('`max_tokens` (8000) must be greater than `thinking.budget_tokens` (16000)')],
+  ['a list of tools', said("Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 200 instead.")],
+  ['the id of a call', said("Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 154 instead.")],
+  ['the name of a tool', said('tools.0.custom.name: String should have at most 128 characters, got 300')],
+  ['a key of the cache', said("Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64, but got a string with length 300 instead.")],
+  ['a bias', said('logit_bias: token id 100300 is out of range, the vocabulary has 100256 tokens')],
+  ['an image of many bytes', said('messages.0.content.0.image.source: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes')],
+  ['an image of many pixels', said('At least one of the image dimensions exceed max allowed size: 8000 pixels, got 9000')],
+  ['many images', said('Too many images in request: 120 > 100')],
+  ['many pages', said('A maximum of 100 PDF pages may be provided in the request, got 300')],
+  ['many marks for the cache', said('A maximum of 4 blocks with cache_control may be provided. Found 500.')],
+  ['a seed', said('seed: 300000000000 exceeds maximum of 2147483647')],
+  ['a schema', said('The schema exceeds the limit of 5000 properties: 6000 were counted')],
+  ['an empty text', said('messages: text content blocks must be non-empty')],
+  ['a call without a result', said('tool_use ids were found without tool_result blocks immediately after: toolu_10000')],
+  ['a part that no model reads', said('This model does not support image input, see 200 and 100')],
+  ['a beta', said('The long context beta is not yet available for this subscription.')],
+  ['probabilities', said('top_logprobs: 100 tokens were requested, the limit is 20 tokens')],
   ['nothing', {}],
 ];
 
@@ -53,6 +95,31 @@ describe('a prompt that is longer than the context', () => {
 
   it.each(notTooLong)('is not taken for %s: %j', (_what, detail) => {
     expect(saysTooLong(detail)).toBe(false);
+  });
+});
+
+describe('another reason than the length of the prompt', () => {
+  it.each(notTooLong.filter(([what]) => what !== 'nothing' && what !== 'a beta'))('is heard where a server names one: %s', (_what, detail) => {
+    expect(saysOtherReason(detail)).toBe(true);
+  });
+
+  it.each([
+    {},
+    said(''),
+    said('Bad Request'),
+    said('400'),
+    said('HTTP Error 400'),
+    said('Invalid request.'),
+    said('Request contains an invalid argument.'),
+    said('Provider returned error'),
+    said('Unprocessable Entity'),
+    said('{}'),
+    { message: 'Invalid request', param: null },
+    { message: 'Bad request', param: 'messages' },
+    said('The prompt could not be processed.'),
+    said('The request is too large.'),
+  ])('is none where a server names none: %j', (detail) => {
+    expect(saysOtherReason(detail)).toBe(false);
   });
 });
 
@@ -104,6 +171,7 @@ describe('whatever a server says', () => {
         const detail = said(parts.join(''));
         expect([typeof saysTooLong(detail), typeof saysPolicy(detail)]).toEqual(['boolean', 'boolean']);
         saysWait(detail);
+        saysOtherReason(detail);
       }),
       { numRuns: 50 },
     );

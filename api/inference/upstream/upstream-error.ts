@@ -2,7 +2,7 @@ import { SECOND_MS } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError, type ErrorCode, type ErrorRow, errorTable } from '../../contract/errors.ts';
 import { codeByErrorName, codeByStreamErrorName } from '../../providers/error-names.ts';
-import { saysPolicy, saysTooLong, saysWait } from '../../providers/error-sentences.ts';
+import { saysOtherReason, saysPolicy, saysTooLong, saysWait } from '../../providers/error-sentences.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import { contextTokens } from '../price/estimate.ts';
 import { type Hidden, scrubWords } from '../scrub/scrub-words.ts';
@@ -50,7 +50,8 @@ export function readUpstreamError(
 ): UpstreamError {
   const detail = findDetail(body);
   const said = codeOf(status, detail);
-  const code = said === 'invalid_request' && isOverContext(asked) ? 'request_too_large' : said;
+  const isTooLong = said === 'invalid_request' && isOverContext(asked) && !saysOtherReason(detail);
+  const code = isTooLong ? 'request_too_large' : said;
   const row: ErrorRow = errorTable[code];
   const hint = retryAfter ?? findRetryHint(detail);
   const retryAfterMs = row.retryAfterMs === undefined ? null : parseRetryAfter(hint);
@@ -65,7 +66,7 @@ export function readUpstreamError(
   };
 }
 
-/** The provider did not say why it refused the request, and the prompt alone would be a reason. */
+/** The prompt alone would be a reason to refuse the request, where the provider says no other. */
 const isOverContext = ({ contextTokens: context, promptTokens = 0 }: AskedEndpoint): boolean =>
   context !== null && promptTokens > context;
 
