@@ -3,7 +3,9 @@ import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
 import { ChatSource } from '../../api/inference/translation/chat-source.ts';
 import { writeAnswer } from '../../api/inference/translation/translate-answer.ts';
+import { toolNamesOf } from '../../api/inference/translation/tool-names.ts';
 import { asAsked } from './asked-dialect.ts';
+import { shownCollected, shownStream } from './shown-answers.ts';
 
 interface Called {
   id: string;
@@ -107,17 +109,64 @@ const cases: Case[] = [
     calls: [called('a', 'f', '{}')],
   },
   {
+    who: 'gives all calls one id, and numbers them',
+    pieces: [
+      [piece(0, 'same', 'f', '{"x":')],
+      [piece(0, 'same', null, '1}')],
+      [piece(1, 'same', 'g', '{"y":')],
+      [piece(1, 'same', null, '2}')],
+      [piece(0, 'same', null, ' ')],
+    ],
+    calls: [called('same', 'f', '{"x":1} '), called('same', 'g', '{"y":2}')],
+  },
+  {
+    who: 'gives all calls one id and one number, and sends each whole',
+    pieces: [[piece(0, 'f', 'f', '{"x":1}')], [piece(0, 'f', 'f', '{"x":2}')]],
+    calls: [called('f', 'f', '{"x":1}'), called('f', 'f', '{"x":2}')],
+  },
+  {
+    who: 'gives all calls one id and no number, and sends each in pieces',
+    pieces: [[piece(null, 'f', 'f', '{"x":1}')], [piece(null, 'f', 'f', '{"x":')], [piece(null, 'f', null, '2}')]],
+    calls: [called('f', 'f', '{"x":1}'), called('f', 'f', '{"x":2}')],
+  },
+  {
+    who: 'numbers later pieces on, and repeats the id',
+    pieces: [[piece(0, 'a', 'f', '')], [piece(1, 'a', null, '{"x":')], [piece(2, 'a', null, '1}')]],
+    calls: [called('a', 'f', '{"x":1}')],
+  },
+  {
+    who: 'repeats id and name, with pieces that end and begin as objects do inside a text',
+    pieces: [[piece(0, 'a', 'f', '{"code":"if (x) {}')], [piece(0, 'a', 'f', '{}"}')]],
+    calls: [called('a', 'f', '{"code":"if (x) {}{}"}')],
+  },
+  {
+    who: 'goes back to an earlier call by its id, under the one number of all',
+    pieces: [[piece(0, 'a', 'f', '{"x":')], [piece(0, 'b', 'g', '{}')], [piece(0, 'a', 'f', '1}')]],
+    calls: [called('a', 'f', '{"x":1}'), called('b', 'g', '{}')],
+  },
+  {
+    who: 'numbers by words',
+    pieces: [[{ ...piece(null, 'a', 'f', '{"x":'), index: 'first' }], [{ ...piece(null, null, null, '1}'), index: 'first' }]],
+    calls: [called('a', 'f', '{"x":1}')],
+  },
+  {
     who: 'numbers from another number than 0',
     pieces: [[piece(1, 'a', 'f', '{}')], [piece(2, 'b', 'g', '{}')]],
     calls: [called('a', 'f', '{}'), called('b', 'g', '{}')],
   },
 ];
 
-function chunksOf({ pieces }: Case): Buffer[] {
+function chunksOf({ pieces }: Pick<Case, 'pieces'>): Buffer[] {
   const chunk = (delta: object, finish_reason: string | null) =>
     Buffer.from(JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] }));
   return [...pieces.map((tool_calls) => chunk({ tool_calls }, null)), chunk({}, 'tool_calls')];
 }
+
+/* A stream may also end by its mark alone, without the reason why. */
+const endings = [
+  ['with a reason for its end', (chunks: Buffer[]) => chunks],
+  ['without one', (chunks: Buffer[]) => chunks.slice(0, -1)],
+] as const;
 
 describe.each(cases)('the tool calls of a server that $who', (each) => {
   it('are whole in an answer that is put together', () => {
@@ -128,17 +177,69 @@ describe.each(cases)('the tool calls of a server that $who', (each) => {
     expect(answer.choices[0].message.tool_calls).toEqual(calls);
   });
 
-  it('are whole in the other formats', () => {
+  it.each(endings)('are whole in the other formats, in a stream %s', (_how, ended) => {
     const collector = new AnswerCollector(new ChatSource());
-    for (const chunk of chunksOf(each)) collector.read(chunk, '');
-    const identity = { id: 'x', createdAtS: 1, nowS: 2, model: 'm' };
-    const shown = (to: 'responses' | 'messages') =>
-      JSON.parse(writeAnswer(to, collector.whole, identity, asAsked).bytes.toString());
-    expect(shown('responses').output).toMatchObject(
-      each.calls.map(({ id, ...named }) => ({ type: 'function_call', call_id: id, ...named, status: 'completed' })),
-    );
-    expect(shown('messages').content).toEqual(
-      each.calls.map(({ id, name, arguments: json }) => ({ type: 'tool_use', id, name, input: JSON.parse(json) })),
-    );
+    for (const chunk of ended(chunksOf(each))) collector.read(chunk, '');
+    const whole = collector.finish();
+    const shown = (to: 'chat' | 'responses' | 'messages') =>
+      JSON.parse(writeAnswer(to, whole, identity, asAsked).bytes.toString());
+    expectCalls(each, shown);
+    expect(shown('chat').choices[0].finish_reason).toBe('tool_calls');
+    expect(shown('messages').stop_reason).toBe('tool_use');
+  });
+
+  it.each(endings)('are whole in the events of the other formats, of a stream %s', (_how, ended) => {
+    const shown = (to: 'chat' | 'responses' | 'messages') => {
+      const events = ended(chunksOf(each)).map((chunk): object => JSON.parse(chunk.toString()));
+      return shownStream('chat', to, { events, whole: {} });
+    };
+    expectCalls(each, shown);
+    expect(shown('chat')).toMatchObject({ choices: [{ finish_reason: 'tool_calls' }] });
+    expect(shown('messages')).toMatchObject({ stop_reason: 'tool_use' });
+  });
+});
+
+const identity = { id: 'x', createdAtS: 1, nowS: 2, model: 'm' };
+
+function expectCalls(
+  { calls }: Case,
+  shown: (to: 'chat' | 'responses' | 'messages') => Record<string, unknown>,
+): void {
+  expect(shown('responses').output).toMatchObject(
+    calls.map(({ id, ...named }) => ({ type: 'function_call', call_id: id, ...named, status: 'completed' })),
+  );
+  expect(shown('messages').content).toEqual(
+    calls.map(({ id, name, arguments: json }) => ({ type: 'tool_use', id, name, input: JSON.parse(json) })),
+  );
+  expect(shown('chat')).toMatchObject({
+    choices: [{ message: { tool_calls: calls.map(({ id, ...named }) => ({ id, type: 'function', function: named })) } }],
+  });
+}
+
+describe('a call of which a stream ends without a word', () => {
+  const custom = { ...asAsked, names: toolNamesOf([{ type: 'custom', name: 'patch' }]) };
+  const chunk = (delta: object) => ({ id: 'x', choices: [{ index: 0, delta, finish_reason: null }] });
+
+  it('of a custom tool has its text', () => {
+    const call = { index: 0, id: 'c', function: { name: 'patch', arguments: '{"input":"*** Begin"}' } };
+    const answer = { events: [chunk({ tool_calls: [call] })], whole: {} };
+    expect(JSON.stringify(shownStream('chat', 'chat', answer, custom))).toContain('*** Begin');
+    expect(shownStream('chat', 'responses', answer, custom)).toMatchObject({ output: [{ input: '*** Begin' }] });
+  });
+
+  it('that waited for its name is shown all the same', () => {
+    const answer = { events: [chunk({ tool_calls: [{ index: 0, id: 'c', function: { arguments: '{"a":1}' } }] })], whole: {} };
+    for (const shown of [shownStream, shownCollected])
+      expect(shown('chat', 'responses', answer)).toMatchObject({ output: [{ call_id: 'c', arguments: '{"a":1}' }] });
+  });
+
+  it('whose arguments come behind the reason of the end is whole', () => {
+    const begun = chunk({ tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: '{"a":' } }] });
+    const ended = { id: 'x', choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] };
+    const late = chunk({ tool_calls: [{ index: 0, function: { arguments: '1}' } }] });
+    const answer = { events: [begun, ended, late], whole: {} };
+    expect(shownStream('chat', 'chat', answer)).toMatchObject({
+      choices: [{ message: { tool_calls: [{ function: { arguments: '{"a":1}' } }] } }],
+    });
   });
 });

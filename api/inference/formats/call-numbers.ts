@@ -1,5 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import { plainNumber } from '../json/exact-json.ts';
+import { JsonScan } from '../json/json-scan.ts';
 import { recordOf, records, textOf } from './values.ts';
 
 /** A piece of a streamed tool call of the chat format, whatever way the server has of writing it. */
@@ -30,12 +31,13 @@ export const callPiecesIn = (calls: unknown): readonly Record<string, unknown>[]
 
 /**
  * Tells which call each piece belongs to. Servers number parallel calls from 0 on, or give all of them the number 0, or none;
- * they repeat the id in every piece, or write it once, or never.
+ * they repeat the id in every piece, or write it once, or never, or write the same id for several calls.
  */
 export class CallNumbers {
   readonly #calls: KnownCall[] = [];
   /** The call that each index of the server means at present. */
   readonly #byIndex = new Map<unknown, number>();
+  /** The newest call that begins with each id. */
   readonly #byId = new Map<string, number>();
 
   get count(): number {
@@ -45,27 +47,43 @@ export class CallNumbers {
   /** Returns the place of the call among all calls of the answer, in the order in which they began. */
   numberOf(piece: CallPiece): number {
     const number = this.#continued(piece) ?? this.#calls.length;
-    const call = (this.#calls[number] ??= { index: piece.index, id: '', name: '', lastChar: '' });
-    call.id ||= piece.id;
+    const call = this.#calls[number] ?? this.#begin(piece.index);
+    if (call.id === '' && piece.id !== '') {
+      call.id = piece.id;
+      this.#byId.set(piece.id, number);
+    }
     call.name ||= piece.name;
-    if (piece.json !== '') call.lastChar = piece.json.at(-1) ?? '';
+    call.hasArguments ||= piece.json !== '';
+    call.scan.add(piece.json);
     if (piece.index !== null) this.#byIndex.set(piece.index, number);
-    if (piece.id !== '' && !this.#byId.has(piece.id)) this.#byId.set(piece.id, number);
     return number;
   }
 
-  #continued(piece: CallPiece): number | undefined {
-    const byId = piece.id === '' ? undefined : this.#byId.get(piece.id);
-    // Under another number even the same id is another call.
-    if (byId !== undefined && !this.#isNumberedOtherwise(byId, piece)) return byId;
-    const number = piece.index === null ? this.#withoutIndex(piece) : this.#byIndex.get(piece.index);
-    const call = number === undefined ? undefined : this.#calls[number];
-    return call === undefined || isAnotherCall(call, piece) ? undefined : number;
+  #begin(index: unknown): KnownCall {
+    const number = this.#calls.length;
+    const call = { number, index, id: '', name: '', hasArguments: false, scan: new JsonScan() };
+    this.#calls.push(call);
+    return call;
   }
 
-  #isNumberedOtherwise(number: number, { index, name }: CallPiece): boolean {
-    const known = this.#calls[number]?.index ?? null;
-    return index !== null && known !== null && index !== known && name !== '';
+  /**
+   * The id tells calls of one index apart. Otherwise the index counts before the id, because some servers give all parallel calls one
+   * id. `undefined`: the piece begins a call.
+   */
+  #continued(piece: CallPiece): number | undefined {
+    const byId = this.#goesOn(piece.id === '' ? undefined : this.#byId.get(piece.id), piece);
+    if (byId !== undefined && (piece.index === null || byId.index === piece.index)) return byId.number;
+    const known = piece.index === null ? this.#withoutIndex(piece) : this.#byIndex.get(piece.index);
+    if (known !== undefined) return this.#goesOn(known, piece)?.number;
+    // Under another number even the same id is another call, if the piece has what begins one.
+    const begins = byId !== undefined && byId.index !== null && piece.name !== '';
+    return begins ? undefined : byId?.number;
+  }
+
+  /** The call of this number, unless the piece begins another. */
+  #goesOn(number: number | undefined, piece: CallPiece): KnownCall | undefined {
+    const call = number === undefined ? undefined : this.#calls[number];
+    return call === undefined || isAnotherCall(call, piece) ? undefined : call;
   }
 
   /** A piece without index goes on with the last call, if that one may still be without an id. */
@@ -77,19 +95,21 @@ export class CallNumbers {
 }
 
 interface KnownCall {
+  number: number;
   /** The number that the server gave it first; `null`: none. */
   index: unknown;
   id: string;
   name: string;
-  /** Of the arguments so far; empty: there are none. */
-  lastChar: string;
+  hasArguments: boolean;
+  /** Knows whether the arguments so far are whole. */
+  scan: JsonScan;
 }
 
-/** Whether a piece under a known index begins a call of its own: some servers give all parallel calls one index. */
+/** Whether a piece under a known index or id begins a call of its own: some servers give all parallel calls one index. */
 function isAnotherCall(call: KnownCall, { index, id, name, json }: CallPiece): boolean {
   // A piece of nothing but arguments goes on, because some servers make up a new id for each piece.
-  if (id !== '' && call.id !== '') return name !== '' || json === '';
+  if (id !== '' && call.id !== '' && id !== call.id) return name !== '' || json === '';
   if (name === '' || call.name === '') return false;
-  const isWhole = call.lastChar === '}' && json.startsWith('{');
-  return isWhole || (name !== call.name && (call.lastChar !== '' || index === null));
+  const isWhole = call.scan.isWhole && json.startsWith('{');
+  return isWhole || (name !== call.name && (call.hasArguments || index === null));
 }

@@ -140,7 +140,6 @@ function deltaOf(part: Record<string, unknown>): Record<string, unknown> {
 /** A call has an id that its result can name, and arguments that can be parsed, even if the server wrote neither. */
 function wholeCall(call: Record<string, unknown>, number: number): Record<string, unknown> {
   const { id, type, function: given, ...rest } = call;
-  const known = { id: textOf(id) || `call_${number}`, type: textOf(type) || 'function', ...rest };
-  if (!isRecord(given)) return known;
-  return { ...known, function: { ...given, arguments: textOf(given.arguments) || '{}' } };
+  const called = isRecord(given) ? { function: { ...given, arguments: textOf(given.arguments) || '{}' } } : {};
+  return { id: textOf(id) || `call_${number}`, type: textOf(type) || 'function', ...called, ...rest };
 }
