@@ -8,35 +8,38 @@ import { TranslatedStream } from '../translation/translated-stream.ts';
 import { type Attempt, endUnlessComplete, failedStream } from './attempt.ts';
 import type { RunningCall } from './running-call.ts';
 import { StreamRelay } from './stream-relay.ts';
-import type { UpstreamRequest } from './upstream-request.ts';
+import type { AnswerReceiver, UpstreamRequest } from './upstream-request.ts';
 import { textOrNull } from './upstream-text.ts';
 
 /** A whole answer for a caller who wants a stream: as the stream that it would have been. */
 export async function relayWholeAnswer(
   call: RunningCall,
   upstream: UpstreamRequest,
-  answer: Buffer,
+  { answer, usage }: Extract<Attempt, { kind: 'json' }>,
 ): Promise<Attempt> {
   const { name } = call.candidate.format;
-  const events = name === 'own' ? null : eventsOfAnswer(name, answer);
-  if (events === null) return failedStream(call, { kind: 'malformed' }, null, 0);
-  return await relayAnswer(call, upstream, {
-    pipeTo(receiver) {
-      receiver.data(events);
-      receiver.end();
-    },
-  });
+  const events = name === 'own' ? null : eventsOfAnswer(name, answer.bytes);
+  if (events === null) return failedStream(call, { kind: 'malformed' }, usage, 0);
+  const pipeTo = (receiver: AnswerReceiver): void => {
+    receiver.data(events);
+    receiver.end();
+  };
+  const relayed = await relayAnswer(call, upstream, { pipeTo, eventBytesMax: Number.POSITIVE_INFINITY });
+  // The provider has counted the answer, however it is shown.
+  return relayed.usage === null ? { ...relayed, usage } : relayed;
 }
 
-/**
- * A stream for a caller who wants one, passed on as it comes.
- *
- * @param source Where its bytes come from.
- */
+/** The place from which the bytes of a stream come. */
+interface EventSource extends Pick<UpstreamRequest, 'pipeTo'> {
+  /** Events of the gateway's own making are as long as the answer that they are made of. */
+  eventBytesMax?: number;
+}
+
+/** A stream for a caller who wants one, passed on as it comes. */
 export async function relayAnswer(
   call: RunningCall,
   upstream: UpstreamRequest,
-  source: Pick<UpstreamRequest, 'pipeTo'> = upstream,
+  source: EventSource = upstream,
 ): Promise<Attempt> {
   const { format } = call.candidate;
   const reader = openReader(call);
@@ -48,6 +51,7 @@ export async function relayAnswer(
     reader,
     requestBytes: call.options.plan.body.bytes.length,
     textBytesMax: Number.POSITIVE_INFINITY,
+    ...(source.eventBytesMax === undefined ? {} : { eventBytesMax: source.eventBytesMax }),
     firstEvent: (event) => {
       if (call.generationId === null) call.nameAnswer('body', textOrNull(format.idOf(event)));
     },

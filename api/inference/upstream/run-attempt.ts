@@ -86,8 +86,8 @@ async function attemptOnce(
   if (shape === 'events' && call.asksStream) return collectStream(call, upstream);
   const whole = await collectAnswer(upstream, JSON_ANSWER_BYTES);
   const attempt = readWholeAnswer(call, whole);
-  return plan.stream && attempt.kind === 'json' && whole.ok
-    ? relayWholeAnswer(call, upstream, whole.bytes)
+  return plan.stream && attempt.kind === 'json'
+    ? relayWholeAnswer(call, upstream, attempt)
     : attempt;
 }
 

@@ -52,6 +52,8 @@ export interface StreamRelayOptions {
   requestBytes: number;
   /** A whole answer is kept in memory, without the frames of its events; of one that passes there may be any length. */
   textBytesMax: number;
+  /** The bound of one event; missing: that of a provider's events. */
+  eventBytesMax?: number;
   /** Called once, with the first event of the answer, before anything is written. */
   firstEvent: (event: Buffer) => void;
   /** Called once, before anything is written to a caller who takes events. */
@@ -159,7 +161,9 @@ export class StreamRelay implements AnswerReceiver {
 
   /** The first event may repeat the request, with escapes, and the last one all that came before it. */
   get #eventBytesMax(): number {
-    const repeated = ESCAPED_BYTES_MAX * this.#options.requestBytes + this.#bytesRelayed;
+    const { eventBytesMax, requestBytes } = this.#options;
+    if (eventBytesMax !== undefined) return eventBytesMax;
+    const repeated = ESCAPED_BYTES_MAX * requestBytes + this.#bytesRelayed;
     return Math.min(JSON_ANSWER_BYTES, SSE_EVENT_BYTES + repeated);
   }
 
@@ -172,7 +176,7 @@ export class StreamRelay implements AnswerReceiver {
   #relay(bytes: Buffer): void {
     const { reader } = this.#options;
     const { answerNeedle } = reader;
-    let { unreadLineEnd } = reader;
+    let { unreadLineEnd, addedMembers = null } = reader;
     // Most events are passed in runs of the bytes that came: only one that a needle stands in is looked at.
     let usageAt = next(bytes, USAGE_NEEDLE, 0);
     let metricsAt = next(bytes, METRICS_NEEDLE, 0);
@@ -202,6 +206,12 @@ export class StreamRelay implements AnswerReceiver {
       const isAnswer = isOneLine && isPlain && mayPassUnread && isPlainJson(bytes, dataAt, lineEndsAt);
       if (isAnswer && next(bytes, answerNeedle, dataAt) < lineEndsAt) {
         this.#note(bytes.subarray(dataAt + DATA.length, lineEndsAt));
+        if (addedMembers !== null) {
+          const braceEndsAt = dataAt + DATA.length + 1;
+          this.#pass(bytes, runStartsAt, braceEndsAt);
+          this.#out.push(addedMembers);
+          runStartsAt = braceEndsAt;
+        }
         at = lineEndsAt + 2;
         continue;
       }
@@ -220,7 +230,7 @@ export class StreamRelay implements AnswerReceiver {
         at = eventEndsAt + 2;
       }
       // An event that the reader keeps back must come before the next one, whichever packet that is in.
-      unreadLineEnd = reader.unreadLineEnd;
+      ({ unreadLineEnd, addedMembers = null } = reader);
       runStartsAt = at;
     }
     if (!this.#done) this.#pass(bytes, runStartsAt, at);
