@@ -157,9 +157,9 @@ describe('what would reach state that is not the caller’s is refused by name',
   });
 });
 
-it('what a provider could not be told is refused before anything is held', async () => {
+it('what a provider could not be told is refused before anything is held, for a caller who requires it', async () => {
   const agent = await gateway.newAgent();
-  const body = requestIn('chat', modelOf['messages only'], { seed: 7 });
+  const body = requestIn('chat', modelOf['messages only'], { seed: 7, provider: { require_parameters: true } });
   const res = await gateway.post(body, { agent });
   expect([res.status, JSON.parse(await res.text()).error]).toMatchObject([
     404,

@@ -21,6 +21,10 @@ export interface Way {
   meet(world: CodeWorld, cell: Cell): Promise<Met>;
   /** It failed after its hold was on disk, so the answer names the hold. */
   held: boolean;
+  /** As a status only to a caller who waits for the whole answer: a stream has got its head by then. */
+  wholeOnly?: true;
+  /** As an event: the provider had not answered yet. */
+  early?: true;
   /** What the agent pays; default nothing. `written`: what came before the error. */
   pays?: 'written' | `$${string}`;
 }
@@ -115,6 +119,8 @@ const withinMessages = (type: string, rule: ScriptRule): Way =>
     kinds: ['messages only'],
     pays: 'written',
   });
+
+const SILENT_TO_THE_END = 'the provider is silent to the end of the time limit';
 
 const DECIDED_BEFORE = 'It is decided before a provider is asked, so no stream has begun.';
 
@@ -309,8 +315,9 @@ export const codeGrid: Readonly<Record<ErrorCode, CodeWays>> = {
     within: [{ ...faultIn('end'), when: 'the gateway has a fault after the last event' }],
   },
   upstream_timeout: {
-    before: [silent({ stallAt: 'headers' }, 'the provider is silent to the end of the time limit')],
+    before: [{ ...silent({ stallAt: 'headers' }, SILENT_TO_THE_END), wholeOnly: true }],
     within: [
+      { ...silent({ stallAt: 'headers' }, SILENT_TO_THE_END), early: true },
       {
         ...silent({ chunks: 30, stallAt: 2_500 }, 'the provider falls silent in its stream'),
         pays: '$0.0000042',
@@ -343,7 +350,11 @@ export const codeGrid: Readonly<Record<ErrorCode, CodeWays>> = {
     before: [
       answers(404),
       refused('the provider could not be told all of the request', (world, cell) =>
-        world.ask('usual', { ...cell, kind: foreignKind[cell.format] }, { extra: { some_option: 7 } }),
+        world.ask(
+          'usual',
+          { ...cell, kind: foreignKind[cell.format] },
+          { extra: { some_option: 7, provider: { require_parameters: true } } },
+        ),
       ),
     ],
     within: says('not_found'),

@@ -217,7 +217,9 @@ describe('a translated request', () => {
         ];
         for (const [from, to, text] of bodies) {
           expect(sent(text, from, to)).toContain(schema);
-          expect(sent(text, from, to)).toContain(answer);
+          // One vendor holds its models to closed objects alone.
+          const closed = `${answer.slice(0, -1)},"additionalProperties":false}`;
+          expect(sent(text, from, to)).toContain(to === 'messages' ? closed : answer);
         }
       }),
       { numRuns: 300 },
@@ -241,15 +243,12 @@ describe('a translated request', () => {
   });
 
   it.each([
-    [
-      'messages',
-      '{"type":"tool_use","id":12345678901234567890,"name":"f","input":{}}',
-      'messages[1].content[0].id',
-    ],
-    ['messages', '{"type":"text","text":"x","citations":7,"own":1.10}', 'messages[1].content[0].own'],
-  ] as const)('does not take a long number for a text: %s %s', (from, block, param) => {
+    ['{"type":"tool_use","id":12345678901234567890,"name":"f","input":{}}', '12345678901234567890'],
+    ['{"type":"text","text":"x","citations":7,"own":1.10}', '1.10'],
+  ])('does not take a long number in an earlier answer for a text: %s', (block, number) => {
     const text = `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[${block}]},{"role":"user","content":"hi"}]}`;
-    expect(translate(text, from, 'chat')).toMatchObject({ code: 'no_provider', param });
+    // What another format has no member for is left out of earlier answers without a word.
+    expect(sent(text, 'messages', 'chat')).not.toContain(number);
   });
 });
 

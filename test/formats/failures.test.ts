@@ -29,6 +29,14 @@ function expectError(format: FormatName, body: Record<string, unknown>, code: st
   expect(JSON.stringify(body)).not.toMatch(/SimCloud|openrouter|req_011sim/i);
 }
 
+/** The event that tells the error. One of responses has the response that failed behind it, for clients that wait for its end. */
+function errorIn(text: string, format: FormatName): Record<string, unknown> {
+  const events = eventsIn(text);
+  if (format !== 'responses') return events.at(-1) ?? {};
+  expect(events.at(-1)).toMatchObject({ type: 'response.failed', response: { status: 'failed' } });
+  return events.at(-2) ?? {};
+}
+
 describe.each(FORMATS)('by %s', (format) => {
   describe.each(PROVIDER_KINDS)('when a provider that speaks %s', (kind) => {
     describe.each([false, true])('(stream: %s)', (stream) => {
@@ -61,9 +69,9 @@ describe.each(FORMATS)('by %s', (format) => {
       const res = await post(gateway, { kind, format, stream: true, agent });
       expect(res.status).toBe(200);
       const text = await res.text();
-      const last = eventsIn(text).at(-1) ?? {};
+      const last = errorIn(text, format);
       expect(last.error).toMatchObject({ code: 'provider_error', type: expect.any(String) });
-      expect(text.match(/"code":"provider_error"/g)).toHaveLength(format === 'responses' ? 2 : 1);
+      expect(text.match(/"code":"provider_error"/g)).toHaveLength(format === 'responses' ? 3 : 1);
       if (format === 'messages') expect(text).toMatch(/\nevent: error\ndata: [^\n]*\n\n$/);
       if (format === 'responses')
         expect(last).toMatchObject({ type: 'error', code: 'provider_error', param: null });
@@ -80,7 +88,7 @@ describe.each(FORMATS)('by %s', (format) => {
       const agent = await gateway.newAgent();
       gateway.provider.next(ruleFor(kind, format, { chunks: 30, cutAt: 2_000 }));
       const text = await (await post(gateway, { kind, format, stream: true, agent })).text();
-      expect(eventsIn(text).at(-1)).toMatchObject({ error: { code: 'provider_error' } });
+      expect(errorIn(text, format)).toMatchObject({ error: { code: 'provider_error' } });
       expect((await gateway.settled(agent)).holds).toEqual([]);
     });
   });

@@ -26,7 +26,7 @@ it('an answer of very many numbered pieces is put together in a second or so', (
   const calls = message.tool_calls;
   if (!Array.isArray(calls)) throw new Error('no list');
   expect(calls).toHaveLength(MANY);
-  expect(calls[0]).toMatchObject({ id: 'c0', type: 'function' });
+  expect(calls[0]).toMatchObject({ id: 'c0', arguments: '{}' });
 });
 
 it('an answer of very many parts is translated in a second or so', () => {

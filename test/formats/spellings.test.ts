@@ -424,7 +424,7 @@ describe('a link in a member that no format knows does not reach a server of the
     ],
   ])('%s', (_what, format, members, param) => {
     const given = { ...careful, formats: FORMATS };
-    expect(refusalOf(format, members, given)).toMatchObject({ code: 'no_provider', param });
+    expect(refusalOf(format, members, given)).toMatchObject({ code: 'invalid_request', param });
     expect(refusalOf(format, members, given).message).toContain('leave it out');
   });
 
