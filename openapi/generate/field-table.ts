@@ -156,6 +156,7 @@ const translated = (name: string, to: 'chat' | 'messages'): Target => ({
         efforts: null,
         signsCalls: false,
         takesVerbosity: true,
+        takesReasoningDetails: false,
       } as const;
       const asked = { upstreamModel: 'claude-opus-4-8', outputTokensCap: 4_000, reasonsByEffort: true, dialect };
       return translateRequest({ ...value }, format, to, asked);

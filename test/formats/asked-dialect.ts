@@ -7,6 +7,7 @@ export const askedDialect: AskedDialect = {
   efforts: null,
   signsCalls: false,
   takesVerbosity: true,
+  takesReasoningDetails: false,
 };
 
 /** A caller who is shown all, and has no tools of a kind of their own. */

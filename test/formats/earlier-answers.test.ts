@@ -4,6 +4,10 @@ import type { FormatName } from '#core/catalog/catalog.ts';
 import type { AskedDialect } from '#core/conversation/conversation.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import { recordOf, records } from '../../api/inference/formats/values.ts';
+import { signForeignCallsIn } from '../../api/inference/formats/call-signature.ts';
+import { leaveOutForeignReasoning } from '../../api/inference/formats/foreign-reasoning.ts';
+import { markIssuer, readIssuer } from '../../api/inference/formats/signed-reasoning.ts';
+import { MemberChanges, rebuildJsonObject, scanJsonObject } from '../../api/inference/json/json-object.ts';
 import { toolNamesOf } from '../../api/inference/translation/tool-names.ts';
 import { type TranslationTarget, translateRequest } from '../../api/inference/translation/translate-request.ts';
 import { asAsked, askedDialect } from './asked-dialect.ts';
@@ -154,6 +158,110 @@ describe('reasoning that Claude has signed', () => {
       expect(earlier).toEqual({ role: 'assistant', content });
       expect(JSON.stringify(asked(format, 'chat', body, { signsCalls: true }))).not.toMatch(/SIG|RED/);
     });
+  });
+});
+
+describe('reasoning that a router passes on with the name of its vendor', () => {
+  const details = [
+    { type: 'reasoning.text', text: 'so', signature: 'S:i%g==', format: 'anthropic-claude-v1', index: 0 },
+    { type: 'reasoning.encrypted', data: 'E:n+c==', format: 'google-gemini-v1', id: 'c1:%', index: 1 },
+  ];
+  const [signed, encrypted] = details;
+  const call = { index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } };
+  const message = { role: 'assistant', reasoning: 'so', reasoning_details: details, tool_calls: [call] };
+  const answer: Answer = {
+    events: [
+      chunk({ reasoning: 'so', reasoning_details: [{ ...signed, signature: undefined }] }),
+      chunk({ reasoning_details: [{ ...signed, text: '' }] }),
+      chunk({ reasoning_details: [encrypted] }),
+      chunk({ tool_calls: [call] }, 'tool_calls'),
+    ],
+    whole: { id: 'a', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] },
+  };
+
+  describe.each(ways)('%s', (_how, shown) => {
+    it.each(['messages', 'responses'] as const)('comes back to the router byte for byte from a caller of %s', (format) => {
+      const body = nextTurn(format, shown('chat', format, answer));
+      const [, earlier] = records(asked(format, 'chat', body, { takesReasoningDetails: true }).messages);
+      expect(earlier).toMatchObject({ reasoning_details: details, tool_calls: [{ id: 'c1' }] });
+      expect(earlier?.reasoning_details).toEqual(details);
+    });
+
+    it.each(['messages', 'responses'] as const)('reaches no other server, but for its vendor’s own, from a caller of %s', (format) => {
+      const body = nextTurn(format, shown('chat', format, answer));
+      expect(JSON.stringify(asked(format, 'chat', body))).not.toMatch(/S:i%g|E:n/);
+      if (format === 'messages') return;
+      const [, earlier] = records(asked(format, 'messages', body).messages);
+      expect(earlier).toMatchObject({ content: [{ type: 'thinking', thinking: 'so', signature: 'S:i%g==' }, {}] });
+      expect(JSON.stringify(earlier)).not.toContain('E:n');
+    });
+
+    it('reaches a server of the messages format as its vendor signed it, where the caller’s body passes', () => {
+      const { messages } = nextTurn('messages', shown('chat', 'messages', answer)) as { messages: object[] };
+      const body = scanJsonObject(Buffer.from(JSON.stringify({ messages })));
+      if (typeof body === 'string') throw new Error(body);
+      const changes = new MemberChanges();
+      leaveOutForeignReasoning(body, 'messages', 'claude-x', changes);
+      const text = rebuildJsonObject(body, changes).toString();
+      expect(JSON.parse(text).messages[1].content[0]).toEqual({ type: 'thinking', thinking: 'so', signature: 'S:i%g==' });
+      expect(text).not.toContain('E:n');
+    });
+  });
+
+  it('has a name in every answer that a server of the messages format has signed, so that routers know it', () => {
+    const content = [
+      { type: 'thinking', thinking: 'so', signature: 'SIG' },
+      { type: 'redacted_thinking', data: 'RED' },
+    ];
+    const whole = { id: 'a', type: 'message', content, stop_reason: 'end_turn' };
+    const [choice] = records(shownWhole('messages', 'chat', { whole, events: [] }).choices);
+    expect(recordOf(recordOf(choice).message).reasoning_details).toEqual([
+      { type: 'reasoning.text', text: 'so', signature: 'SIG', format: 'anthropic-claude-v1', index: 0 },
+      { type: 'reasoning.encrypted', data: 'RED', format: 'anthropic-claude-v1', index: 1 },
+    ]);
+  });
+});
+
+describe('a mark of the issuer', () => {
+  it('gives back what was kept, and who issued it, whatever their letters', () => {
+    const name = fc.string({ unit: 'grapheme', maxLength: 20 });
+    fc.assert(
+      fc.property(fc.string(), name, fc.option(fc.string({ unit: 'grapheme', minLength: 1 })), (kept, format, id) => {
+        expect(readIssuer(markIssuer(kept, { format, id }))).toEqual({ kept, issuer: { format, id } });
+        if (!kept.startsWith('issuer:')) expect(readIssuer(markIssuer(kept, undefined))).toEqual({ kept });
+      }),
+    );
+    expect(readIssuer('issuer:%E0%:x:kept')).toEqual({ kept: 'issuer:%E0%:x:kept' });
+  });
+});
+
+describe('calls that another model has made', () => {
+  const call = (id: string, extra: object = {}) => ({ id, type: 'function', function: { name: 'f', arguments: '{"n":10000000000000000001}' }, ...extra });
+  const own = { extra_content: { google: { thought_signature: 'TS' } } };
+  const placeholder = { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } };
+  const sent = (calls: object[], upstreamModel: string): unknown => {
+    const messages = [user, { role: 'assistant', content: null, tool_calls: calls }, { role: 'tool', tool_call_id: 'a', content: '7' }];
+    const body = scanJsonObject(Buffer.from(`{"seed":1.10,"messages":${JSON.stringify(messages)}}`));
+    if (typeof body === 'string') throw new Error(body);
+    const changes = new MemberChanges();
+    signForeignCallsIn(body, upstreamModel, changes);
+    const shown = JSON.parse(rebuildJsonObject(body, changes).toString());
+    return shown.messages[1].tool_calls;
+  };
+
+  it.each(['gemini-3-pro-preview', 'models/gemini-3.1-flash', 'google/gemini-flash-latest', 'gemini-10'])(
+    'have the documented word in the place of a signature, once an answer: %s',
+    (model) => {
+      expect(sent([call('a'), call('b')], model)).toEqual([call('a', placeholder), call('b')]);
+    },
+  );
+
+  it.each(['gemini-2.5-pro', 'gemini-1.5-flash-8b', 'gemini-2', 'gemma-3-27b-it'])('pass as they are to a model that signs nothing: %s', (model) => {
+    expect(sent([call('a')], model)).toEqual([call('a')]);
+  });
+
+  it('pass as they are where the model has signed them, of which it signs the first alone', () => {
+    expect(sent([call('a', own), call('b')], 'gemini-3-pro')).toEqual([call('a', own), call('b')]);
   });
 });
 

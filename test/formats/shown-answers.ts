@@ -42,7 +42,7 @@ export function shownCollected(
 ): Record<string, unknown> {
   const collector = new AnswerCollector(openSource(from));
   for (const event of events) collector.read(Buffer.from(JSON.stringify(event)), '');
-  return JSON.parse(writeAnswer(to, collector.whole, identity, shown).bytes.toString());
+  return JSON.parse(writeAnswer(to, collector.finish(), identity, shown).bytes.toString());
 }
 
 /** The events that a caller of this format sees. */

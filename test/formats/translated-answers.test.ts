@@ -309,31 +309,87 @@ it.each([
   expect(shownUsage(to, null, { shown: 1n, tokens: counted }).toString()).toMatch(told);
 });
 
-describe('what a chat rests on', () => {
-  const page = { type: 'url_citation', url_citation: { url: 'https://a.example/', title: 'A' } };
+describe('the pages that an answer rests on', () => {
   const file = { type: 'file', file: { name: 'b.pdf' } };
+  const page = (url: string, start_index?: number, end_index?: number) => ({
+    type: 'url_citation',
+    url_citation: { url, title: 'A', start_index, end_index },
+  });
   const chunk = (delta: object) => ({ id: 'c', choices: [{ index: 0, delta, finish_reason: null }] });
-  const answer: Answer = {
-    events: [chunk({ content: 'said' }), chunk({ annotations: [page, file] })],
-    whole: {
-      id: 'c',
-      choices: [{ index: 0, message: { content: 'said', annotations: [page, file] }, finish_reason: 'stop' }],
-    },
-  };
-
-  it.each([
+  const ofChat = (content: string, annotations: object[]): Answer => ({
+    events: [chunk({ content }), chunk({ annotations })],
+    whole: { id: 'c', choices: [{ index: 0, message: { content, annotations }, finish_reason: 'stop' }] },
+  });
+  const ways = [
     ['streamed', shownStream],
+    ['put together', shownCollected],
     ['whole', shownWhole],
-  ])('is named in an answer that is shown in responses: %s', (_how, shown) => {
-    const [item] = records(shown('chat', 'responses', answer).output);
-    expect(records(item?.content)).toMatchObject([
-      {
-        text: 'said',
-        annotations: [
-          { type: 'url_citation', url: 'https://a.example/', title: 'A', start_index: 4, end_index: 4 },
-        ],
-      },
+  ] as const;
+  const citedIn = (response: Record<string, unknown>): unknown[] =>
+    records(response.output).flatMap(({ content }) => records(content).flatMap(({ annotations }) => records(annotations)));
+
+  it.each(ways)('are named with the text that they prove, in responses: %s', (_how, shown) => {
+    const answer = ofChat('It is so. And so.', [page('https://a/', 0, 9), file, page('https://b/', 10, 17)]);
+    expect(citedIn(shown('chat', 'responses', answer))).toEqual([
+      { type: 'url_citation', url: 'https://a/', title: 'A', start_index: 0, end_index: 9 },
+      { type: 'url_citation', url: 'https://b/', title: 'A', start_index: 10, end_index: 17 },
     ]);
+  });
+
+  it.each(ways)('point at the text before them where the provider says no place, or an empty one: %s', (_how, shown) => {
+    const answer = ofChat('It is so.', [page('https://a/'), page('https://b/', 0, 0), page('https://c/', 9, 9)]);
+    for (const cited of citedIn(shown('chat', 'responses', answer)))
+      expect(cited).toMatchObject({ start_index: 0, end_index: 9 });
+  });
+
+  it.each(ways)('point at no text that is not there: %s', (_how, shown) => {
+    const answer = ofChat('short', [page('https://a/', 2, 900), page('https://b/', -4, 3)]);
+    expect(citedIn(shown('chat', 'responses', answer))).toMatchObject([{ start_index: 2, end_index: 5 }, {}]);
+  });
+
+  const cite = (url: string) => ({ type: 'web_search_result_location', url, title: 'A', cited_text: 'x' });
+  const blocks = [
+    { type: 'text', text: 'I looked. ' },
+    { type: 'text', text: 'It is so', citations: [cite('https://a/'), cite('https://b/')] },
+    { type: 'text', text: ', and so', citations: [cite('https://c/')] },
+    { type: 'text', text: '.' },
+  ];
+  /** Servers send the citations of a block before its text, between its pieces, or behind. */
+  const ofMessages = (place: 'before' | 'behind'): Answer => ({
+    whole: { id: 'm', type: 'message', content: blocks, stop_reason: 'end_turn' },
+    events: [
+      { type: 'message_start', message: { id: 'm', content: [] } },
+      ...blocks.flatMap(({ text, citations = [] }, index) => {
+        const said = [{ type: 'content_block_delta', index, delta: { type: 'text_delta', text } }];
+        const cited = citations.map((citation) => ({ type: 'content_block_delta', index, delta: { type: 'citations_delta', citation } }));
+        return [
+          { type: 'content_block_start', index, content_block: { type: 'text', text: '', citations: [] } },
+          ...(place === 'before' ? [...cited, ...said] : [...said, ...cited]),
+          { type: 'content_block_stop', index },
+        ];
+      }),
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+      { type: 'message_stop' },
+    ],
+  });
+
+  describe.each(['before', 'behind'] as const)('of blocks, cited %s their text,', (place) => {
+    it.each(ways)('point at their block: %s', (_how, shown) => {
+      const answer = ofMessages(place);
+      const spans = [
+        [10, 18],
+        [10, 18],
+        [18, 26],
+      ];
+      const inResponses = citedIn(shown('messages', 'responses', answer));
+      expect(inResponses).toMatchObject(spans.map(([start_index, end_index]) => ({ start_index, end_index })));
+      const message = recordOf(recordOf(records(shown('messages', 'chat', answer).choices)[0]).message);
+      expect(records(message.annotations).map(({ url_citation: cited }) => cited)).toMatchObject(
+        spans.map(([start_index, end_index]) => ({ start_index, end_index })),
+      );
+      const text = String(message.content);
+      expect(spans.map(([from, to]) => text.slice(from, to))).toEqual(['It is so', 'It is so', ', and so']);
+    });
   });
 });
 

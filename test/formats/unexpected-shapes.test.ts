@@ -69,6 +69,15 @@ describe.each(calls)('$format of $kind, streamed: $stream', ({ kind, format, str
     await costsAsAlways();
   });
 
+  it('is read where the provider sends a whole answer of megabytes', async () => {
+    const long = 'word '.repeat(600_000);
+    provider.answers = plays(wires[asked].json(long), 'application/json');
+    const answer = await readAnswer(await ask(kind, format, stream), format, stream);
+    expect(answer.length).toBeGreaterThan(long.length);
+    expect(answer).toContain(long.trim());
+    await costsAsAlways();
+  });
+
   it.each(['text/plain', 'application/json', 'application/octet-stream', 'binary'])(
     'is read where events come under the type %s',
     async (type) => {
@@ -98,6 +107,34 @@ describe.each(calls)('$format of $kind, streamed: $stream', ({ kind, format, str
     const response = await ask(kind, format, stream);
     expect(response.status).toBe(502);
     await response.text();
+    expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
+  });
+
+  it.each(['gzip', 'deflate', 'br', 'zstd'])('is free where it is no %s at all, and the connection is closed', async (encoding) => {
+    const closed = Promise.withResolvers<void>();
+    provider.answers = (res) => {
+      res.once('close', () => closed.resolve());
+      res.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': encoding });
+      res.write(Buffer.alloc(4_096, 0x55));
+    };
+    const response = await ask(kind, format, stream);
+    expect([response.status, JSON.parse(await response.text()).error.code]).toEqual([502, 'provider_error']);
+    await closed.promise;
+    expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
+  });
+
+  it('is cut at the bound of an answer where few bytes expand to more', async () => {
+    const closed = Promise.withResolvers<void>();
+    const members = gzipSync(Buffer.alloc(64 * 1024 * 1024, 0x61));
+    provider.answers = (res) => {
+      res.once('close', () => closed.resolve());
+      res.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+      res.write(gzipSync('{"x":"'));
+      res.write(members);
+    };
+    const response = await ask(kind, format, stream);
+    expect([response.status, JSON.parse(await response.text()).error.code]).toEqual([502, 'provider_error']);
+    await closed.promise;
     expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
   });
 });
@@ -197,7 +234,40 @@ describe('a stream of responses that fails in its middle', () => {
       type: 'response.failed',
       response: { status: 'failed', error: { code: expect.any(String), message: expect.any(String) } },
     });
+    // Clients read the members that repeat the request without asking whether they are there.
+    expect(events.at(-1)).toMatchObject({
+      response: { tools: [], tool_choice: 'auto', text: { format: { type: 'text' } }, reasoning: { effort: null }, store: false },
+    });
     if (kind !== 'all formats')
       expect(events.map(({ sequence_number: at }) => at)).toEqual(events.map((_, index) => index));
+  });
+});
+
+describe('a chat of a server that names no provider', () => {
+  const chunksIn = (text: string): Record<string, unknown>[] =>
+    [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data));
+
+  it.each(PROVIDER_KINDS)('has one in every chunk and every whole answer of %s, usage and errors included', async (kind) => {
+    const wire = wires[askedIn(kind, 'chat')];
+    const more = { stream_options: { include_usage: true } };
+    provider.answers = plays(wholeStream(wire, 'Hi', ' there', '!'));
+    const chunks = chunksIn(await (await ask(kind, 'chat', true, more)).text());
+    expect(chunks.length).toBeGreaterThan(4);
+    provider.answers = plays(wire.json(TEXT), 'application/json');
+    const whole = JSON.parse(await (await ask(kind, 'chat', false)).text());
+    provider.answers = (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write(wire.start() + wire.textStart + wire.text(TEXT), () => res.destroy());
+    };
+    const failed = chunksIn(await (await ask(kind, 'chat', true, more)).text());
+    expect(failed.at(-1)).toHaveProperty('error');
+    for (const chunk of [...chunks, whole, ...failed]) expect(chunk).toHaveProperty('provider', 'faregate');
+  });
+
+  it('keeps the name that a router gives', async () => {
+    const named = wholeStream(wires.chat, TEXT).replaceAll('data: {', 'data: {"provider":"Acme",');
+    provider.answers = plays(named);
+    const chunks = chunksIn(await (await ask('all formats', 'chat', true)).text());
+    for (const chunk of chunks) expect(chunk).toHaveProperty('provider', 'Acme');
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isRecord } from '#core/is-record.ts';
 import { recordOf, records } from '../../api/inference/formats/values.ts';
 import { scanJsonObject } from '../../api/inference/json/json-object.ts';
-import { echoOf } from '../../api/inference/translation/responses-frame.ts';
+import { echoOf } from '../../api/inference/formats/responses-echo.ts';
 import { asAsked } from './asked-dialect.ts';
 import { type Answer, shownCollected, shownEvents, shownStream, shownWhole } from './shown-answers.ts';
 
@@ -160,7 +160,7 @@ describe('reasoning', () => {
     for (const [, shown] of ways) {
       const output = records(shown('chat', 'responses', answered({ reasoning_details: details }, 'stop')).output);
       expect(output[0]).toMatchObject({ summary: [{ type: 'summary_text', text: 'so' }] });
-      expect(output.some(({ encrypted_content: kept }) => kept === 'encrypted:E')).toBe(true);
+      expect(output.some(({ encrypted_content: kept }) => kept === 'issuer:::encrypted:E')).toBe(true);
     }
   });
 });

@@ -24,6 +24,8 @@ export interface Dialect {
   refusedFields: ReadonlySet<string>;
   /** The member of an earlier answer in which its reasoning goes back; `null`: none is taken. */
   reasoningMember: 'reasoning' | 'reasoning_content' | null;
+  /** It passes on signed reasoning of vendors in `reasoning_details`, and takes it back there. */
+  takesReasoningDetails: boolean;
   /** The words for an effort that it takes, the least first; `null`: every one. */
   efforts: readonly string[] | null;
   /** It signs tool calls of a chat, and refuses a call that comes back unsigned. */

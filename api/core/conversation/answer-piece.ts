@@ -1,3 +1,5 @@
+import type { ReasoningIssuer } from './conversation.ts';
+
 /** A provider's answer as it comes, in no format's words. */
 export type AnswerPiece =
   /** The provider's id for the answer. It comes first, once. */
@@ -5,17 +7,20 @@ export type AnswerPiece =
   | { type: 'text'; text: string }
   /** The model says why it does not answer. */
   | { type: 'refusal'; text: string }
-  /** A page on which the text so far rests. */
-  | { type: 'citation'; url: string; title: string }
+  /**
+   * A page on which the text rests. `from` and `to`: the characters that it proves, counted over all text of the answer; missing: those
+   * behind the citation before it.
+   */
+  | { type: 'citation'; url: string; title: string; from?: number; to?: number }
   /** `isRaw`: the reasoning itself, and no summary of it; missing: not known. */
   | { type: 'reasoning'; text: string; isRaw?: true }
   /**
    * The signature of all reasoning before it, with which the provider takes the reasoning back in a later call. Some models show no
    * reasoning, and sign it all the same.
    */
-  | { type: 'signature'; signature: string }
+  | { type: 'signature'; signature: string; issuer?: ReasoningIssuer }
   /** Reasoning that only the provider can read. */
-  | { type: 'encrypted'; data: string }
+  | { type: 'encrypted'; data: string; issuer?: ReasoningIssuer }
   /** What the provider signed the tool call after it with. */
   | { type: 'call_signature'; signature: string }
   | { type: 'tool_call'; index: number; id: string; name: string }

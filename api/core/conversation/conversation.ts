@@ -51,8 +51,9 @@ export interface CacheMark {
 export interface Citation {
   url: string;
   title: string;
-  /** Characters of the part's text before it. */
-  at: number;
+  /** The characters of the part's text that it proves. */
+  from: number;
+  to: number;
 }
 
 export type UserPart =
@@ -71,8 +72,18 @@ export interface ReasoningPart {
   signature: string | null;
   /** Thought that nobody but the provider can read. */
   encrypted: string | null;
+  /** The issuer of its signature, where a chat server passed it on; missing: a server of the messages format. */
+  issuer?: ReasoningIssuer;
   /** What the provider signed the next tool call with, and wants back with that call; missing: nothing. */
   callSignature?: string;
+}
+
+/** The vendor that signed or encrypted reasoning, in the words of the chat server that passed it on. */
+export interface ReasoningIssuer {
+  /** Such as `google-gemini-v1`; empty: not said. */
+  format: string;
+  /** The vendor's id of the reasoning; `null`: it has none. */
+  id: string | null;
 }
 
 export interface ToolCallPart extends Cached {
@@ -114,6 +125,8 @@ export interface AskedDialect {
   /** It signs tool calls, and wants the signatures back. */
   signsCalls: boolean;
   takesVerbosity: boolean;
+  /** It takes back reasoning in `reasoning_details`, as routers pass on what vendors have signed. */
+  takesReasoningDetails: boolean;
 }
 
 export interface Reasoning {

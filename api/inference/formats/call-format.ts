@@ -38,8 +38,14 @@ export interface CallFormat extends UpstreamFormat {
    * What ends a stream that failed after it had begun.
    *
    * @param shownEvents How many events came before, where a format numbers them.
+   * @param plan Its body is repeated where a format's answers repeat the request.
    */
-  streamError(identity: AnswerIdentity, error: ApiError, shownEvents: number): Buffer;
+  streamError(
+    identity: AnswerIdentity,
+    error: ApiError,
+    shownEvents: number,
+    plan: Pick<CallPlan, 'body'>,
+  ): Buffer;
 }
 
 export type ReadRequest = { ok: true; request: CallRequest } | { ok: false; error: ApiError };
@@ -127,6 +133,11 @@ export interface StreamReader {
   readonly answerNeedle: Buffer;
   /** Events keep their `event:` lines; in a format without them, a provider's would be ours in the caller's eyes. */
   readonly namesEvents: boolean;
+  /**
+   * Members that each shown event gets, as they stand behind its opening brace, comma included. The relay writes them into events
+   * that pass unread; `null` or absent: none.
+   */
+  readonly addedMembers?: Buffer | null;
   /** The text that the answer has brought so far, shown or not. */
   readonly text: TextCount;
   /** How many events the caller was shown; absent or `null`: as many as the provider sent. */

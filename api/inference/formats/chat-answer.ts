@@ -75,6 +75,8 @@ export const ANSWERED_BY = 'faregate';
 /** The caller sees one record, which is ours: another one would tell what the vendor charges. */
 export function showChatAnswer(good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
   const shown = shownChanges('chat', good, charge, candidate);
-  if (memberText(good.answer, 'provider') === undefined) shown.set('provider', JSON.stringify(ANSWERED_BY));
+  const isHidden = shown.values[shown.placeOf('provider')] === null;
+  if (isHidden || presentMember(good.answer, 'provider') === null)
+    shown.set('provider', JSON.stringify(ANSWERED_BY));
   return rebuildJsonObject(good.answer, withOneRecord(good, shown, withoutUsage));
 }

@@ -7,6 +7,7 @@ import {
   scanJsonObject,
 } from '../json/json-object.ts';
 import { modelOutputTokens } from '../price/estimate.ts';
+import { signForeignCallsIn } from './call-signature.ts';
 import { effortOf, takenEffort } from './reasoning-words.ts';
 import {
   commonChanges,
@@ -34,6 +35,8 @@ export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: num
   else {
     writePlainModel(candidate, changes);
     writePlainReasoning(plan, candidate, changes);
+    const { provider, endpoint } = candidate;
+    if (provider.dialect.signsCalls) signForeignCallsIn(plan.body, endpoint.upstreamModel, changes);
   }
   return rebuildJsonObject(plan.body, changes);
 }

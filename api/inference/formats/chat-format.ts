@@ -4,7 +4,7 @@ import { errorTable } from '../../contract/errors.ts';
 import { refuseFields } from '../policy/field-policy.ts';
 import { refuseChatTools } from '../policy/tool-policy.ts';
 import type { CallFormat, CallRequest, ReadRequest } from './call-format.ts';
-import { readChatAnswer, showChatAnswer } from './chat-answer.ts';
+import { ANSWERED_BY, readChatAnswer, showChatAnswer } from './chat-answer.ts';
 import { ChatAssembly } from './chat-assembly.ts';
 import { buildChatBody } from './chat-body.ts';
 import { countChatMedia } from './chat-media.ts';
@@ -36,6 +36,7 @@ export const chatFormat: CallFormat = {
       object: 'chat.completion.chunk',
       created: createdAtS,
       model,
+      provider: ANSWERED_BY,
       choices: [{ index: 0, delta: {}, finish_reason: 'error' }],
       error: { message, type: errorTable[code].type, code },
     };

@@ -14,10 +14,17 @@ import { EventTextCount, type TextCount } from '../price/stream-text-count.ts';
 import type { StreamUsage, Usage } from '../price/usage.ts';
 import { type FrameChange, frameChanges } from '../scrub/scrub-answer.ts';
 import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
-import { isBareFrame, isErrorEvent, isLastChunk } from './chat-answer.ts';
+import { ANSWERED_BY, isBareFrame, isErrorEvent, isLastChunk } from './chat-answer.ts';
 import { ChatUsage } from './chat-usage.ts';
 import { shownUsage } from './shown-changes.ts';
-import { CHOICES_NEEDLE, dataEvent, isDone, isPlainChunk, looksLikeObject } from './stream-text.ts';
+import {
+  CHOICES_NEEDLE,
+  dataEvent,
+  isDone,
+  isPlainChunk,
+  looksLikeObject,
+  presentMember,
+} from './stream-text.ts';
 import { mayHoldRecord, usageRecordsIn, withoutUsage } from './usage-places.ts';
 
 /** A stream of chunks. Its usage comes last, in a chunk of its own, or is not shown at all. */
@@ -28,6 +35,8 @@ export class ChatStream implements StreamReader {
   readonly #names: StreamNames;
   readonly #renamed: boolean;
   readonly #vendorFields: readonly string[];
+  /** A router's clients want the name of a provider in every chunk. */
+  addedMembers: Buffer | null = null;
   #isStarted = false;
   #frame: readonly FrameChange[] = [];
   #usageChunk: JsonObject | null = null;
@@ -85,7 +94,12 @@ export class ChatStream implements StreamReader {
     this.#isStarted = true;
     const { hidden, ownId = '' } = this.#names;
     const object = hidden === undefined ? 'not_an_object' : scanJsonObject(data, answerBounds);
-    if (hidden !== undefined && typeof object !== 'string') this.#frame = frameChanges(object, hidden, ownId);
+    if (hidden === undefined || typeof object === 'string') return;
+    const changes = frameChanges(object, hidden, ownId);
+    const isHidden = changes.some(([name]) => name === 'provider') || presentMember(object, 'provider') === null;
+    if (memberBytes(object, 'provider') === undefined) this.addedMembers = PROVIDER;
+    else if (isHidden) changes.push(['provider', JSON.stringify(ANSWERED_BY)]);
+    this.#frame = changes;
   }
 
   #count(records: readonly Buffer[], object: JsonObject, chunk: Record<string, unknown>): void {
@@ -137,6 +151,7 @@ export class ChatStream implements StreamReader {
     changes.set('choices', '[]');
     changes.set('usage', shown);
     if (this.#renamed) changes.set('model', JSON.stringify(this.#names.publicModel));
+    if (this.addedMembers !== null) changes.set('provider', JSON.stringify(ANSWERED_BY));
     return rebuildJsonObject(this.#usageChunk, changes);
   }
 
@@ -161,7 +176,8 @@ export class ChatStream implements StreamReader {
       const shown = rebuildJsonObject(object, this.#hidden(new MemberChanges()));
       return { kind: 'changed', events: dataEvent(this.#named(shown)) };
     }
-    return this.#renamed || isChanged ? { kind: 'changed', events: dataEvent(this.#named(data)) } : PLAIN;
+    const isPlain = !this.#renamed && !isChanged && this.addedMembers === null;
+    return isPlain ? PLAIN : { kind: 'changed', events: dataEvent(this.#named(data)) };
   }
 
   /** The given changes, and without what names the vendor. */
@@ -171,8 +187,15 @@ export class ChatStream implements StreamReader {
     return changes;
   }
 
-  /** The caller's own name of the model in the place of the provider's. */
+  /** With the caller's own name of the model in the place of the provider's, and the name of a provider. */
   #named(data: Buffer): Buffer {
+    const renamed = this.#withPublicModel(data);
+    return this.addedMembers === null || renamed.length <= EMPTY_OBJECT_BYTES
+      ? renamed
+      : Buffer.concat([renamed.subarray(0, 1), this.addedMembers, renamed.subarray(1)]);
+  }
+
+  #withPublicModel(data: Buffer): Buffer {
     if (!this.#renamed) return data;
     const { upstreamModel, publicModel } = this.#names;
     for (const colon of [':', ': ']) {
@@ -189,6 +212,8 @@ export class ChatStream implements StreamReader {
   }
 }
 
+const PROVIDER = Buffer.from(`"provider":${JSON.stringify(ANSWERED_BY)},`);
+const EMPTY_OBJECT_BYTES = 2;
 const TEXT_KEYS = ['content', 'reasoning', 'reasoning_content', 'refusal'];
 const NO_LINE = Buffer.alloc(0);
 const PLAIN: ReadEvent = { kind: 'plain' };
@@ -218,6 +243,7 @@ function usageChunk({ id, createdAtS, model }: AnswerIdentity, usage: Buffer): B
     object: 'chat.completion.chunk',
     created: createdAtS,
     model,
+    provider: ANSWERED_BY,
     choices: [],
   });
   return Buffer.concat([Buffer.from(`${frame.slice(0, -1)},"usage":`), usage, CLOSE]);

@@ -1,6 +1,7 @@
 import { isRecord } from '#core/is-record.ts';
 import { readCallSignature } from './call-signature.ts';
-import { isMarkedReasoning } from './signed-reasoning.ts';
+import { isOwnReasoning } from '../../providers/signed-reasoning.ts';
+import { isMarkedReasoning, readIssuer } from './signed-reasoning.ts';
 import type { JsonObject, MemberChanges } from '../json/json-object.ts';
 import { memberBytes } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
@@ -12,7 +13,7 @@ import { textOf } from './values.ts';
  */
 
 /** Stands in every part that may be foreign: our marks, and the empty signature of a server that signs nothing. */
-const NEEDLES = ['call_signature:', '"signature":""', '"signature": ""', '"signature:', '"encrypted:'].map(
+const NEEDLES = ['call_signature:', '"signature":""', '"signature": ""', '"signature:', '"encrypted:', '"issuer:'].map(
   (text) => Buffer.from(text),
 );
 
@@ -37,11 +38,23 @@ const isForeignItem = (item: unknown): boolean =>
 
 function withoutForeign(message: unknown, isSigned: boolean): unknown {
   if (!isRecord(message) || !Array.isArray(message.content)) return message;
-  return { ...message, content: message.content.filter((block) => !isForeignBlock(block, isSigned)) };
+  const content = message.content.map(withoutMark).filter((block) => !isForeignBlock(block, isSigned));
+  return { ...message, content };
+}
+
+/** Reasoning that a chat server has passed on from a vendor whose servers take it back as the vendor wrote it. */
+function withoutMark(block: unknown): unknown {
+  if (!isRecord(block)) return block;
+  const member = block.type === 'thinking' ? 'signature' : 'data';
+  const { kept, issuer } = readIssuer(textOf(block[member]));
+  return issuer !== undefined && isOwnReasoning(issuer.format) ? { ...block, [member]: kept } : block;
 }
 
 function isForeignBlock(block: unknown, isSigned: boolean): boolean {
   if (!isRecord(block)) return false;
-  if (block.type === 'thinking') return isSigned && textOf(block.signature) === '';
-  return block.type === 'redacted_thinking' && readCallSignature(textOf(block.data)) !== null;
+  if (block.type === 'thinking')
+    return (isSigned && textOf(block.signature) === '') || readIssuer(textOf(block.signature)).issuer !== undefined;
+  if (block.type !== 'redacted_thinking') return false;
+  const data = textOf(block.data);
+  return readCallSignature(data) !== null || readIssuer(data).issuer !== undefined;
 }

@@ -1,5 +1,7 @@
+import { isRecord } from '#core/is-record.ts';
 import { errorBody } from '../../contract/error-body.ts';
 import { parseResponsesRequest } from '../../contract/responses-request.ts';
+import type { CallPlan } from '../admit/call-plan.ts';
 import { refuseFields } from '../policy/field-policy.ts';
 import { refuseResponsesTools } from '../policy/tool-policy.ts';
 import type { CallFormat, ReadRequest } from './call-format.ts';
@@ -7,6 +9,7 @@ import { readMembers } from './output-caps.ts';
 import { readResponsesAnswer, showResponsesAnswer } from './responses-answer.ts';
 import { ResponsesAssembly } from './responses-assembly.ts';
 import { buildResponsesBody } from './responses-body.ts';
+import { echoOf } from './responses-echo.ts';
 import { countResponsesMedia } from './responses-media.ts';
 import { ResponsesStream } from './responses-stream.ts';
 import { idIn, namedEvent } from './stream-text.ts';
@@ -31,7 +34,7 @@ export const responsesFormat: CallFormat = {
    * Clients of one kind read the members beside `error`, those of another `error` itself. Others wait for the response that
    * failed, and begin anew without it.
    */
-  streamError({ id, createdAtS, model }, error, shownEvents) {
+  streamError({ id, createdAtS, model }, error, shownEvents, plan) {
     const { code, message, param } = error;
     const told = { code, message, param, ...errorBody(error, 'chat') };
     const response = {
@@ -45,6 +48,8 @@ export const responsesFormat: CallFormat = {
       model,
       output: [],
       usage: null,
+      // Clients read these members of every response.
+      ...echoedBy(plan),
     };
     return Buffer.concat([
       numbered('error', shownEvents, told),
@@ -52,6 +57,11 @@ export const responsesFormat: CallFormat = {
     ]);
   },
 };
+
+function echoedBy(plan: Pick<CallPlan, 'body'>): object {
+  const echo: unknown = JSON.parse(`{${echoOf(plan)}}`);
+  return isRecord(echo) ? echo : {};
+}
 
 const numbered = (type: string, sequence_number: number, members: object): Buffer =>
   namedEvent(type, Buffer.from(JSON.stringify({ type, sequence_number, ...members })));

@@ -112,10 +112,11 @@ function* chooseFormat(
   return fitted({ ...sent, format: callFormats[to] }, { format: to, body, value: null }, leftOut);
 }
 
-const askedDialect = ({ reasoningMember, efforts, signsCalls, fields }: Dialect): AskedDialect => ({
+const askedDialect = ({ reasoningMember, efforts, signsCalls, takesReasoningDetails, fields }: Dialect): AskedDialect => ({
   reasoningMember,
   efforts,
   signsCalls,
+  takesReasoningDetails,
   // A server of which much is known takes what stands in its list alone.
   takesVerbosity: fields === null || fields.chat.has('verbosity'),
 });

@@ -19,6 +19,12 @@ export class AnswerCollector extends CountedElsewhere implements Omit<Assembly, 
     this.counter = source;
   }
 
+  /** The whole answer, once its stream is complete. */
+  finish(): WholeAnswer {
+    for (const piece of this.counter.rest()) this.whole.add(piece);
+    return this.whole;
+  }
+
   read(data: Buffer, eventName: string): ReadEvent {
     const read = this.counter.read(data, eventName);
     if (read.kind !== 'pieces') return read;

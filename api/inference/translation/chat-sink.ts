@@ -1,5 +1,5 @@
 import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
-import type { Citation } from '#core/conversation/conversation.ts';
+import type { Citation, ReasoningIssuer } from '#core/conversation/conversation.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { ANSWERED_BY } from '../formats/chat-answer.ts';
 import { dataText } from '../formats/stream-text.ts';
@@ -8,6 +8,7 @@ import type { AnswerSink, WrittenAnswer } from './answer-sink.ts';
 import { writeCallSignature } from '../formats/call-signature.ts';
 import { customInput, type ToolNames } from './tool-names.ts';
 import { type ChatCall, chatCallsOf } from './tool-words.ts';
+import { CitationSpans } from './citation-spans.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
 /** How a caller of the chat format is shown the answer to its own request. */
@@ -38,6 +39,7 @@ export class ChatSink implements AnswerSink {
   #signature = '';
   #id = '';
   #textLength = 0;
+  readonly #spans = new CitationSpans();
   #framed: string | null = null;
   /** Numbers the reasoning that is open or comes next: clients join pieces of one number. */
   #reasoningIndex = 0;
@@ -76,7 +78,7 @@ export class ChatSink implements AnswerSink {
         this.#signature = piece.signature;
         return NOTHING;
       case 'citation':
-        return this.#chunk({ annotations: [annotationOf({ ...piece, at: this.#textLength })] });
+        return this.#chunk({ annotations: [annotationOf(this.#spans.place(piece, this.#textLength))] });
       case 'reasoning': {
         const { text } = piece;
         this.#thinks = true;
@@ -86,12 +88,12 @@ export class ChatSink implements AnswerSink {
       case 'signature': {
         const { signature } = piece;
         this.#thinks = true;
-        return this.#lastOfReasoning({ type: 'reasoning.text', text: '', signature });
+        return this.#lastOfReasoning({ type: 'reasoning.text', text: '', signature, ...issuerText(piece.issuer) });
       }
       case 'encrypted':
         this.#endReasoning();
         this.#thinks = true;
-        return this.#lastOfReasoning({ type: 'reasoning.encrypted', data: piece.data });
+        return this.#lastOfReasoning({ type: 'reasoning.encrypted', data: piece.data, ...issuerText(piece.issuer) });
       case 'tool_call':
         this.#endReasoning();
         return this.#beginCall(piece);
@@ -103,10 +105,11 @@ export class ChatSink implements AnswerSink {
   }
 
   end({ shown, tokens }: StreamEndView): Buffer {
-    const done = dataText('[DONE]');
-    if (!this.#showUsage) return done;
-    const usage = `{${this.#frame()},"choices":[],"usage":${chatUsageText(tokens, shown)}}`;
-    return Buffer.concat([dataText(usage), done]);
+    // Some servers send the arguments of a call behind the reason of the end.
+    const last = [...this.#endCalls()];
+    if (this.#showUsage)
+      last.push(dataText(`{${this.#frame()},"choices":[],"usage":${chatUsageText(tokens, shown)}}`));
+    return Buffer.concat([...last, dataText('[DONE]')]);
   }
 
   #beginCall({ index, id, name }: Extract<AnswerPiece, { type: 'tool_call' }>): Buffer {
@@ -136,10 +139,10 @@ export class ChatSink implements AnswerSink {
   #endCalls(): Buffer[] {
     const ended: Buffer[] = [];
     for (const [index, { isCustom, isEmpty, json }] of this.#calls) {
+      if (isCustom || isEmpty) this.#calls.delete(index);
       if (isCustom) ended.push(this.#chunk({ tool_calls: [{ index, custom: { input: customInput(json) } }] }));
       else if (isEmpty) ended.push(this.#chunk({ tool_calls: [{ index, function: { arguments: '{}' } }] }));
     }
-    this.#calls.clear();
     return ended;
   }
 
@@ -178,9 +181,18 @@ export class ChatSink implements AnswerSink {
 const REASONING_PIECES: ReadonlySet<AnswerPiece['type']> = new Set(['reasoning', 'signature', 'encrypted']);
 const NOTHING = Buffer.alloc(0);
 
-const annotationOf = ({ url, title, at }: Citation): object => ({
+/** A router's clients return reasoning with the name of its issuer, by which it is told from that of other vendors. */
+const issuerText = (issuer: ReasoningIssuer | undefined): object =>
+  issuer === undefined
+    ? { format: SIGNED_FORMAT }
+    : { format: issuer.format, ...(issuer.id === null ? {} : { id: issuer.id }) };
+
+/** The name for signatures of servers of the messages format. */
+const SIGNED_FORMAT = 'anthropic-claude-v1';
+
+const annotationOf = ({ url, title, from, to }: Citation): object => ({
   type: 'url_citation',
-  url_citation: { url, title, start_index: at, end_index: at },
+  url_citation: { url, title, start_index: from, end_index: to },
 });
 
 /** Of all texts together. */
@@ -190,7 +202,7 @@ function annotationsOf({ parts }: WholeAnswer): object[] | undefined {
   for (const part of parts) {
     if (part.type !== 'text') continue;
     for (const citation of part.citations ?? [])
-      annotations.push(annotationOf({ ...citation, at: before + citation.at }));
+      annotations.push(annotationOf({ ...citation, from: before + citation.from, to: before + citation.to }));
     before += part.text.length;
   }
   return annotations.length === 0 ? undefined : annotations;
@@ -224,10 +236,10 @@ export function writeChatAnswer(
     reasoning_details:
       reasoningParts.length === 0
         ? undefined
-        : reasoningParts.map(({ text, signature, encrypted }, index) =>
+        : reasoningParts.map(({ text, signature, encrypted, issuer }, index) =>
             encrypted === null
-              ? { type: 'reasoning.text', text, signature, index }
-              : { type: 'reasoning.encrypted', data: encrypted, index },
+              ? { type: 'reasoning.text', text, signature, ...(signature === null ? {} : issuerText(issuer)), index }
+              : { type: 'reasoning.encrypted', data: encrypted, ...issuerText(issuer), index },
           ),
     tool_calls: calls,
   };

@@ -1,4 +1,6 @@
 import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
+import type { ReasoningIssuer } from '#core/conversation/conversation.ts';
+import { UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
 import { CallNumbers, type CallPiece, callPiecesIn, readCallPiece } from '../formats/call-numbers.ts';
 import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
@@ -35,11 +37,11 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   }
 
   readWhole(_bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[] {
-    return [...this.#pieces(value), ...this.#openCalls()];
+    return [...this.#pieces(value), ...this.rest()];
   }
 
   /** Begins the calls of which no more will come. */
-  #openCalls(): AnswerPiece[] {
+  rest(): AnswerPiece[] {
     return this.#calls.flatMap((call, index) => (call.isOpen ? [] : openCall(call, index)));
   }
 
@@ -54,12 +56,15 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     // Some servers send the whole message in their last chunk, or in their only one.
     const delta = recordOf(choice.delta ?? choice.message);
     pieces.push(...reasoningPieces(delta), ...contentPieces(delta.content), ...pieceOf('refusal', delta.refusal));
-    for (const note of records(delta.annotations)) pieces.push(...citationOf(recordOf(note.url_citation)));
+    for (const note of records(delta.annotations)) {
+      const cited = recordOf(note.url_citation);
+      pieces.push(...citationOf(cited, { from: cited.start_index, to: cited.end_index }));
+    }
     for (const call of callPiecesIn(delta.tool_calls)) pieces.push(...this.#call(readCallPiece(call), callSignatureOf(call)));
     const reason = textOf(choice.finish_reason);
     if (reason !== '' && !this.#finished) {
       this.#finished = true;
-      pieces.push(...this.#openCalls());
+      pieces.push(...this.rest());
       pieces.push({ type: 'finish', reason: this.#reason(reason), stopSequence: null });
     }
     return pieces;
@@ -128,11 +133,19 @@ function reasoningPieces(delta: Record<string, unknown>): AnswerPiece[] {
   const said = details.map((detail) => textOf(detail.text) || textOf(detail.summary)).join('');
   const isSummary = details.some(({ type }) => type === 'reasoning.summary');
   const pieces = text === '' && said === '' ? [] : [reasoningPiece(text || said, !isSummary)];
-  for (const { type, signature, data } of details) {
-    if (textOf(signature) !== '') pieces.push({ type: 'signature', signature: textOf(signature) });
-    if (type === 'reasoning.encrypted') pieces.push({ type: 'encrypted', data: textOf(data) });
+  for (const detail of details) {
+    const { type, signature, data } = detail;
+    const issuer = issuerOf(detail);
+    if (textOf(signature) !== '') pieces.push({ type: 'signature', signature: textOf(signature), issuer });
+    if (type === 'reasoning.encrypted') pieces.push({ type: 'encrypted', data: textOf(data), issuer });
   }
   return pieces;
+}
+
+/** Names that are too long to be marks count as not said. */
+function issuerOf({ format, id }: Record<string, unknown>): ReasoningIssuer {
+  const short = (name: unknown): string => (textOf(name).length > UPSTREAM_TEXT_CHARS_MAX ? '' : textOf(name));
+  return { format: short(format), id: short(id) || null };
 }
 
 const reasoningPiece = (text: string, isRaw: boolean): AnswerPiece =>

@@ -8,6 +8,7 @@ import { JsonScan } from '../json/json-scan.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { type AnswerSink, pieceBytes, type WrittenAnswer } from './answer-sink.ts';
 import { markCallSignature } from '../formats/call-signature.ts';
+import { markIssuer } from '../formats/signed-reasoning.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
 /**
@@ -54,9 +55,9 @@ export class MessagesSink implements AnswerSink {
       case 'reasoning':
         return this.#inBlock(THINKING, { type: 'thinking_delta', thinking: piece.text });
       case 'signature':
-        return this.#inBlock(THINKING, { type: 'signature_delta', signature: piece.signature });
+        return this.#inBlock(THINKING, { type: 'signature_delta', signature: markIssuer(piece.signature, piece.issuer) });
       case 'encrypted':
-        return this.#add(newBlock({ type: 'redacted_thinking', data: piece.data }));
+        return this.#add(newBlock({ type: 'redacted_thinking', data: markIssuer(piece.data, piece.issuer) }));
       case 'tool_call': {
         const { index, id, name } = piece;
         const block = newBlock({ type: 'tool_use', id, name, input: {} }, new JsonScan());
@@ -216,7 +217,7 @@ function blockOf(part: AssistantPart, marks: NumberMarks): object {
       if (part.callSignature !== undefined)
         return { type: 'redacted_thinking', data: markCallSignature(part.callSignature) };
       return part.encrypted === null
-        ? { type: 'thinking', thinking: part.text, signature: part.signature ?? '' }
-        : { type: 'redacted_thinking', data: part.encrypted };
+        ? { type: 'thinking', thinking: part.text, signature: markIssuer(part.signature ?? '', part.signature === null ? undefined : part.issuer) }
+        : { type: 'redacted_thinking', data: markIssuer(part.encrypted, part.issuer) };
   }
 }

@@ -19,6 +19,10 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   readonly #marks = new NumberMarks();
   /** What the open block still lacks when it ends: its signature, or what a call without input is made with. */
   #owed: AnswerPiece | null = null;
+  /** Citations of the open block, each of which proves all its text, however late that comes. */
+  #citations: Record<string, unknown>[] = [];
+  #textLength = 0;
+  #blockFrom = 0;
 
   read(data: Buffer): ReadPieces {
     const event = this.counter.read(data, '');
@@ -36,6 +40,10 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     const { id, content, stop_reason, stop_sequence } = answer;
     const blocks = records(content).flatMap((block, index) => [...this.#begin(index, block), ...this.#end()]);
     return [{ type: 'start', id: answerIdOf(id) }, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
+  }
+
+  rest(): readonly AnswerPiece[] {
+    return this.#end();
   }
 
   /** Only the start of a block may hold an input that is printed again. */
@@ -66,10 +74,9 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   #begin(block: number, content: Record<string, unknown>): AnswerPiece[] {
     switch (content.type) {
       case 'text':
-        return [
-          ...(textOf(content.text) === '' ? [] : [{ type: 'text' as const, text: textOf(content.text) }]),
-          ...records(content.citations).flatMap(citationOf),
-        ];
+        this.#blockFrom = this.#textLength;
+        this.#citations.push(...records(content.citations));
+        return textOf(content.text) === '' ? [] : [this.#text(textOf(content.text))];
       case 'thinking':
         this.#sign(textOf(content.signature));
         return textOf(content.thinking) === '' ? [] : [{ type: 'reasoning', text: textOf(content.thinking) }];
@@ -96,9 +103,10 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   #delta(block: number, delta: Record<string, unknown>): AnswerPiece[] {
     switch (delta.type) {
       case 'text_delta':
-        return [{ type: 'text', text: textOf(delta.text) }];
+        return [this.#text(textOf(delta.text))];
       case 'citations_delta':
-        return citationOf(recordOf(delta.citation));
+        this.#citations.push(recordOf(delta.citation));
+        return [];
       case 'thinking_delta':
         return [{ type: 'reasoning', text: textOf(delta.thinking) }];
       case 'signature_delta':
@@ -123,8 +131,15 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
 
   #end(): AnswerPiece[] {
     const owed = this.#owed;
+    const span = { from: this.#blockFrom, to: this.#textLength };
+    const cited = this.#citations.splice(0).flatMap((citation) => citationOf(citation, span));
     this.#owed = null;
-    return owed === null ? [] : [owed];
+    return owed === null ? cited : [...cited, owed];
+  }
+
+  #text(text: string): AnswerPiece {
+    this.#textLength += text.length;
+    return { type: 'text', text };
   }
 }
 

@@ -1,3 +1,4 @@
+import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import type { OwnEvent, OwnReader } from '#core/conversation/own-format.ts';
 import { isErrorEvent } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
@@ -38,6 +39,10 @@ export class OwnSource extends CountedElsewhere implements AnswerSource {
     } catch {
       return null;
     }
+  }
+
+  rest(): readonly AnswerPiece[] {
+    return [];
   }
 
   /** Every answer in such a format is asked for as a stream. */

@@ -14,6 +14,7 @@ import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { cacheOf } from './cache-marks.ts';
 import { readCallSignature } from '../formats/call-signature.ts';
+import { readIssuer } from '../formats/signed-reasoning.ts';
 
 /** Reads a messages body that passed its schema and policy. */
 export function readMessages(
@@ -237,18 +238,17 @@ function readAssistant(blocks: readonly Record<string, unknown>[], path: string)
   return { role: 'assistant', parts };
 }
 
-const readThinking = (text: string, signature: string): AssistantPart => ({
-  type: 'reasoning',
-  text,
-  signature: signature === '' ? null : signature,
-  encrypted: null,
-});
+function readThinking(text: string, signature: string): AssistantPart {
+  const { kept, ...issued } = readIssuer(signature);
+  return { type: 'reasoning', text, signature: kept === '' ? null : kept, encrypted: null, ...issued };
+}
 
 function readRedacted(data: string): AssistantPart {
   const callSignature = readCallSignature(data);
   const part = { type: 'reasoning' as const, text: '', signature: null };
+  const { kept, ...issued } = readIssuer(data);
   return callSignature === null
-    ? { ...part, encrypted: data }
+    ? { ...part, encrypted: kept, ...issued }
     : { ...part, encrypted: null, callSignature };
 }
 

@@ -1,6 +1,4 @@
-import type { CallPlan } from '../admit/call-plan.ts';
 import type { AnswerIdentity } from '../formats/call-format.ts';
-import { memberText } from '../json/json-object.ts';
 import { incompleteReason, itemId, itemOf, statusOfItem } from './responses-items.ts';
 import type { ToolNames } from './tool-names.ts';
 import type { WholeAnswer } from './whole-answer.ts';
@@ -9,58 +7,6 @@ import type { WholeAnswer } from './whole-answer.ts';
  * The response object around the items. It has every member that the format has, because clients read them without asking whether
  * they are there; most repeat the request.
  */
-
-/** Members that repeat the request, with what stands there where the request says nothing. */
-const ECHOED: readonly (readonly [string, string])[] = [
-  ['background', 'false'],
-  ['frequency_penalty', '0'],
-  ['instructions', 'null'],
-  ['max_output_tokens', 'null'],
-  ['max_tool_calls', 'null'],
-  ['metadata', '{}'],
-  ['parallel_tool_calls', 'true'],
-  ['presence_penalty', '0'],
-  ['previous_response_id', 'null'],
-  ['prompt_cache_key', 'null'],
-  ['safety_identifier', 'null'],
-  ['service_tier', '"default"'],
-  ['store', 'false'],
-  ['temperature', '1'],
-  ['tool_choice', '"auto"'],
-  ['tools', '[]'],
-  ['top_logprobs', '0'],
-  ['top_p', '1'],
-  ['truncation', '"disabled"'],
-  ['user', 'null'],
-];
-
-/** JSON text of the members that repeat the request, as the caller wrote them. */
-export function echoOf({ body }: Pick<CallPlan, 'body'>): string {
-  const members = ECHOED.map(([name, otherwise]) => {
-    const sent = memberText(body, name);
-    return `"${name}":${sent === undefined || sent === 'null' ? otherwise : sent}`;
-  });
-  return `${members.join(',')},"reasoning":${reasoningText(body)},"text":${textText(body)}`;
-}
-
-function reasoningText(body: CallPlan['body']): string {
-  const { effort = null, summary = null } = parsed(body, 'reasoning');
-  return JSON.stringify({ effort, summary });
-}
-
-/** The member as the caller wrote it, where it says a format. */
-function textText(body: CallPlan['body']): string {
-  const { format, ...rest } = parsed(body, 'text');
-  const sent = memberText(body, 'text');
-  if (sent !== undefined && format !== undefined && format !== null) return sent;
-  return JSON.stringify({ format: { type: 'text' }, ...rest });
-}
-
-function parsed(body: CallPlan['body'], name: string): Record<string, unknown> {
-  const text = memberText(body, name);
-  const value: unknown = text === undefined ? null : JSON.parse(text);
-  return typeof value === 'object' && value !== null ? { ...value } : {};
-}
 
 /** JSON text of a response without its usage. */
 export function responseText(

@@ -68,12 +68,12 @@ export const argumentsOf = ({ argumentsJson }: ToolCallPart, status: ItemStatus)
 
 export const annotationsOf = ({ citations = [] }: TextPart): object[] => citations.map(annotationOf);
 
-export const annotationOf = ({ url, title, at }: Citation): object => ({
+export const annotationOf = ({ url, title, from, to }: Citation): object => ({
   type: 'url_citation',
   url,
   title,
-  start_index: at,
-  end_index: at,
+  start_index: from,
+  end_index: to,
 });
 
 const INCOMPLETE: Readonly<Record<string, string>> = {

@@ -21,6 +21,10 @@ export class TranslatedStream extends CountedElsewhere implements StreamReader {
   protected readonly counter: AnswerSource;
   readonly #sink: AnswerSink;
   #started = false;
+  #finished = false;
+  readonly #rest: AnswerPiece[] = [];
+  /** A tool was called. */
+  #calls = false;
   readonly #text = new AnswerText();
   readonly text = countedBy(() => this.#text.bytes);
 
@@ -36,6 +40,7 @@ export class TranslatedStream extends CountedElsewhere implements StreamReader {
 
   read(data: Buffer, eventName: string): ReadEvent {
     const read = this.counter.read(data, eventName);
+    if (read.kind === 'done') this.#takeRest();
     if (read.kind !== 'pieces') return read;
     for (const piece of read.pieces) addPiece(this.#text, piece);
     const events = joinBuffers(read.pieces.map((piece) => this.#write(piece)));
@@ -44,10 +49,24 @@ export class TranslatedStream extends CountedElsewhere implements StreamReader {
   }
 
   end(view: StreamEndView): Buffer {
-    return this.#started ? this.#sink.end(view) : Buffer.concat([this.#start(''), this.#sink.end(view)]);
+    this.#takeRest();
+    const last = this.#rest.map((piece) => this.#write(piece));
+    if (!this.#started) last.push(this.#start(''));
+    // Clients wait for the reason, and a server may leave it out.
+    if (!this.#finished) last.push(this.#write({ type: 'finish', reason: this.#calls ? 'tool_calls' : 'stop', stopSequence: null }));
+    return Buffer.concat([...last, this.#sink.end(view)]);
+  }
+
+  /** What the provider left unfinished is shown at the end, and counted like all text. */
+  #takeRest(): void {
+    const rest = this.counter.rest();
+    for (const piece of rest) addPiece(this.#text, piece);
+    this.#rest.push(...rest);
   }
 
   #write(piece: AnswerPiece): Buffer {
+    if (piece.type === 'finish') this.#finished = true;
+    else if (piece.type === 'tool_call') this.#calls = true;
     if (piece.type === 'start') return this.#started ? NOTHING : this.#start(piece.id);
     return this.#started
       ? this.#sink.write(piece)

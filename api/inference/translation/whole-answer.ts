@@ -1,17 +1,30 @@
 import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
-import type { AssistantPart, ReasoningPart } from '#core/conversation/conversation.ts';
+import type { AssistantPart, Citation, ReasoningPart, TextPart } from '#core/conversation/conversation.ts';
 import { AnswerText } from '../price/answer-text.ts';
 import { addPiece } from './add-piece.ts';
+import { CitationSpans } from './citation-spans.ts';
 
 /** All pieces of an answer together. */
 export class WholeAnswer {
   id = '';
-  finishReason: FinishReason = 'stop';
   stopSequence: string | null = null;
   /** In the order in which they began. */
   readonly parts: AssistantPart[] = [];
   readonly #text = new AnswerText();
   readonly #calls = new Map<number, Extract<AssistantPart, { type: 'tool_call' }>>();
+  readonly #spans = new CitationSpans();
+  /** Of the text that is no refusal. */
+  #textLength = 0;
+  /** The newest part of text; `null`: there is none yet. */
+  #lastText: TextPart | null = null;
+  /** Characters of the answer's text before it. */
+  #lastTextFrom = 0;
+  #finishReason: FinishReason | null = null;
+
+  /** An answer that says no reason for its end has ended with its calls, or by itself. */
+  get finishReason(): FinishReason {
+    return this.#finishReason ?? (this.#calls.size > 0 ? 'tool_calls' : 'stop');
+  }
 
   static of(pieces: readonly AnswerPiece[]): WholeAnswer {
     const whole = new WholeAnswer();
@@ -32,7 +45,8 @@ export class WholeAnswer {
       case 'text': {
         const last = this.parts.at(-1);
         if (last?.type === 'text' && !last.isRefusal) last.text += piece.text;
-        else this.parts.push({ type: 'text', text: piece.text });
+        else this.#lastText = this.#addText(piece.text);
+        this.#textLength += piece.text.length;
         return;
       }
       case 'refusal': {
@@ -45,11 +59,9 @@ export class WholeAnswer {
         this.parts.push({ ...EMPTY_REASONING, callSignature: piece.signature });
         return;
       case 'citation': {
-        this.#join({ type: 'text', text: '' });
-        const last = this.parts.at(-1);
-        if (last?.type !== 'text') return;
-        last.citations ??= [];
-        last.citations.push({ url: piece.url, title: piece.title, at: last.text.length });
+        this.#lastText ??= this.#addText('');
+        this.#lastText.citations ??= [];
+        this.#lastText.citations.push(this.#place(piece));
         return;
       }
       case 'reasoning': {
@@ -65,13 +77,13 @@ export class WholeAnswer {
       }
       case 'signature': {
         const last = this.parts.at(-1);
-        const { signature } = piece;
-        if (last?.type === 'reasoning' && isOpen(last)) last.signature = signature;
-        else this.parts.push({ ...EMPTY_REASONING, signature });
+        const signed = { signature: piece.signature, ...issuedBy(piece) };
+        if (last?.type === 'reasoning' && isOpen(last)) Object.assign(last, signed);
+        else this.parts.push({ ...EMPTY_REASONING, ...signed });
         return;
       }
       case 'encrypted':
-        this.parts.push({ ...EMPTY_REASONING, encrypted: piece.data });
+        this.parts.push({ ...EMPTY_REASONING, encrypted: piece.data, ...issuedBy(piece) });
         return;
       case 'tool_call': {
         const call = { type: 'tool_call' as const, id: piece.id, name: piece.name, argumentsJson: '' };
@@ -85,9 +97,23 @@ export class WholeAnswer {
         return;
       }
       case 'finish':
-        this.finishReason = piece.reason;
+        this.#finishReason = piece.reason;
         this.stopSequence = piece.stopSequence;
     }
+  }
+
+  #addText(text: string): TextPart {
+    const part: TextPart = { type: 'text', text };
+    this.parts.push(part);
+    this.#lastTextFrom = this.#textLength;
+    return part;
+  }
+
+  /** A citation counts within its own part, and a part has no text before its beginning. */
+  #place(piece: Extract<AnswerPiece, { type: 'citation' }>): Citation {
+    const { from, to, ...page } = this.#spans.place(piece, this.#textLength);
+    const inPart = (at: number): number => Math.max(0, at - this.#lastTextFrom);
+    return { ...page, from: inPart(from), to: inPart(to) };
   }
 
   /** Nothing came, not even its beginning. */
@@ -113,6 +139,9 @@ export class WholeAnswer {
 }
 
 const EMPTY_REASONING = { type: 'reasoning' as const, text: '', signature: null, encrypted: null };
+
+const issuedBy = ({ issuer }: Pick<ReasoningPart, 'issuer'>): Pick<ReasoningPart, 'issuer'> =>
+  issuer === undefined ? {} : { issuer };
 
 /** More of the same reasoning may come. */
 const isOpen = ({ signature, encrypted, callSignature }: ReasoningPart): boolean =>

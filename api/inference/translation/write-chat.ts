@@ -89,16 +89,37 @@ function writeTurn(turn: Turn, dialect: AskedDialect, unsupported: UnsupportedFi
 
 const IMAGE_FOLLOWS = '(The image or file follows in the next message of the user.)';
 
-function writeAnswer(parts: readonly AssistantPart[], { reasoningMember, signsCalls }: AskedDialect): object {
+function writeAnswer(
+  parts: readonly AssistantPart[],
+  { reasoningMember, signsCalls, takesReasoningDetails }: AskedDialect,
+): object {
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
   const reasoning = parts.map((part) => (part.type === 'reasoning' ? part.text : '')).join('');
   const calls = chatCallsOf(parts, { signed: signsCalls });
+  const details = takesReasoningDetails ? writeDetails(parts) : [];
   return {
     role: 'assistant',
     content: text === '' && calls !== undefined ? null : text,
     ...(reasoningMember === null || reasoning === '' ? {} : { [reasoningMember]: reasoning }),
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
     tool_calls: calls,
   };
+}
+
+/** Reasoning as the server passed it on. Signatures that another server has shown are none of its own. */
+function writeDetails(parts: readonly AssistantPart[]): object[] {
+  return parts.flatMap((part, index): object[] => {
+    if (part.type !== 'reasoning' || part.issuer === undefined) return [];
+    const { text, signature, encrypted, issuer } = part;
+    const named = {
+      ...(issuer.format === '' ? {} : { format: issuer.format }),
+      ...(issuer.id === null ? {} : { id: issuer.id }),
+      index,
+    };
+    return encrypted === null
+      ? [{ type: 'reasoning.text', text, signature, ...named }]
+      : [{ type: 'reasoning.encrypted', data: encrypted, ...named }];
+  });
 }
 
 /** The format has no other way to say that a tool failed than in words. */

@@ -11,6 +11,7 @@ import type {
 } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
 import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
+import { isOwnReasoning } from '../../providers/signed-reasoning.ts';
 import { effortOf } from '../formats/reasoning-words.ts';
 import { readInput } from '../formats/tool-input.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
@@ -166,6 +167,7 @@ function writeAssistantPart(part: AssistantPart, room: Room, unsupported: Unsupp
         },
       ];
     case 'reasoning':
+      if (part.issuer !== undefined && !isOwnReasoning(part.issuer.format)) return [];
       if (part.encrypted !== null) return [{ type: 'redacted_thinking', data: part.encrypted }];
       // The provider refuses reasoning that it has not signed.
       return part.signature === null || part.signature === ''

@@ -37,8 +37,8 @@ function countedAsStream(attempt: Extract<Attempt, { kind: 'json' }>, usage: Usa
 async function collectTranslated(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
   const collector = new AnswerCollector(openSourceOf(call.candidate));
   const { end, readTokens } = await readWhole(call, upstream, collector);
-  const { whole } = collector;
   if (end.kind !== 'complete') return failedWhole(call, end, collector, readTokens);
+  const whole = collector.finish();
   call.nameAnswer('body', textOrNull(JSON.stringify(whole.id)));
   const usage = collector.usage(estimateTokens(whole.bytes));
   if (whole.isEmpty && usage === null) return failed(apiError('provider_error'), true);

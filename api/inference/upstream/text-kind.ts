@@ -83,7 +83,8 @@ export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
 
   showError(error: ApiError): void {
     const { caller, identity, options, shownEvents } = this.#call;
-    caller.end(options.plan.format.streamError(identity, error, shownEvents));
+    const { plan } = options;
+    caller.end(plan.format.streamError(identity, error, shownEvents, plan));
   }
 
   /** A provider that failed before it wrote any text has a record only under the id that came ahead of the answer. */

@@ -18,6 +18,7 @@ export const plainDialect: Dialect = {
   knownAnswerFormatsOnly: false,
   refusedFields: NONE,
   reasoningMember: 'reasoning_content',
+  takesReasoningDetails: false,
   efforts: ['none', ...THREE_EFFORTS],
   signsCalls: false,
   vendorFields: [],
@@ -33,7 +34,8 @@ const selfHostedDialect: Dialect = {
 };
 
 export const dialects = {
-  other: plainDialect,
+  // It may be a router, which passes on the signatures of the vendors behind it.
+  other: { ...plainDialect, takesReasoningDetails: true },
   // Its responses refer to reasoning that it keeps, or has not kept: a caller that sends it back would be told that it is gone.
   openai: {
     ...plainDialect,

@@ -1,5 +1,5 @@
 import type { ProviderKind } from '#core/catalog/provider-kind.ts';
-import { plainDialect } from '../openai/dialects.ts';
+import { dialects } from '../openai/dialects.ts';
 import { answerPath, bearerHeaders } from '../openai/kind.ts';
 import { bill } from './bill.ts';
 import { lists } from './lists/lists.ts';
@@ -25,7 +25,7 @@ export const openrouter: ProviderKind = {
     needsKey: true,
     fromKey: { variable: 'OPENROUTER_API_KEY', baseUrl: null, models: [] },
     dialects: null,
-    dialectAt: () => plainDialect,
+    dialectAt: () => dialects.other,
     formats: () => ['chat', 'responses', 'messages'],
   },
   headers: bearerHeaders,
