@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memberText } from '../../api/inference/json/json-object.ts';
+import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { fieldRules } from '../../api/inference/policy/field-rules.ts';
 import { bodyWith, planOf, refusalOf } from './support.ts';
 
@@ -50,6 +51,19 @@ describe('fields that reach shared state, escape the price or steer a server', (
       expect(param).toBe(field);
       expect(message).toContain(`\`${field}\``);
     }
+  });
+
+  it.each([
+    ['previous_response_id', '"resp_1"', '`store: false`', 'whole conversation'],
+    ['conversation', '{"id":"conv_1"}', '`store: false`', 'whole conversation'],
+    ['store', 'true', '`store: false`', 'whole conversation'],
+    ['background', 'true', '`false`', 'stream'],
+    ['deferred', 'true', '`false`', 'stream'],
+    ['prompt', '{"id":"pmpt_1"}', 'not stored', 'Send the text'],
+    ['preset', '"mine"', 'not stored', 'Send the settings'],
+  ])('%s of %s is refused in words that say what to send', (field, value, ...words) => {
+    const { message } = refusalOf(bodyWith(`"${field}":${value}`));
+    for (const each of words) expect(message).toContain(each);
   });
 
   it.each(refused)('%s of null counts as absent', (field) => {
@@ -367,5 +381,23 @@ describe('what messages may hold', () => {
           '"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\\"type\\":\\"mcp\\"}"}}]}]}',
       ),
     ).toBe(true);
+  });
+});
+
+describe('a tool that a message brings by its definition', () => {
+  const refusedTool = (definition: object, isCompacted: boolean): string | null => {
+    const addition = { type: 'tool_addition', tool: { type: 'tool_definition', definition } };
+    const block = isCompacted ? { type: 'compaction', content: 'x', tool_changes: [addition] } : addition;
+    const error = callFormats.messages.refuseTools({ messages: [{ role: 'user', content: [block] }] });
+    return error === null ? null : `${error.code} ${error.param}`;
+  };
+
+  it.each([false, true])('is taken if the caller runs it, and by itself alone', (isCompacted) => {
+    const at = `messages[0].content[0]${isCompacted ? '.tool_changes[0]' : ''}.tool.definition`;
+    expect(refusedTool({ name: 'f', input_schema: {} }, isCompacted)).toBe(null);
+    for (const type of ['code_execution_20250825', 'web_search_20250305'])
+      expect(refusedTool({ type, name: 'x' }, isCompacted)).toBe(`tool_not_served ${at}`);
+    const called = { name: 'f', allowed_callers: ['code_execution_20250825'] };
+    expect(refusedTool(called, isCompacted)).toBe(`tool_not_served ${at}.allowed_callers`);
   });
 });

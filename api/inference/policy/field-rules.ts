@@ -38,6 +38,8 @@ const oneOf =
     typeof value === 'string' && allowed.includes(value);
 
 const shared = 'it reads or writes state that is shared by all callers';
+const stored = 'nothing is stored between calls. Send `store: false` and the whole conversation';
+const whileRunning = 'calls are answered while they run. Send `false`, or leave it out, and read a long answer as a stream';
 const selfHosted = 'it steers the server that runs the model';
 const otherSearch = `search with a tool of the type \`${ROUTER_TOOLS.search}\``;
 const otherCap = "a server that knows it would not keep to the format's own cap";
@@ -58,11 +60,14 @@ const isHarmlessTemplateInput = (value: unknown) =>
   isRecord(value) && !Object.hasOwn(value, 'chat_template') && !Object.hasOwn(value, 'tokenize');
 
 export const fieldRules: ReadonlyMap<string, FieldRule> = new Map<string, FieldRule>([
-  ...each(refuse(shared), 'previous_response_id', 'conversation', 'prompt', 'preset', 'container'),
-  ...each(refuse(shared), 'user_profile_id', 'vector_store_ids', 'cached_content', 'cachedContent'),
-  ['background', refuse('calls are answered while they run', isFalse)],
-  ['deferred', refuse('calls are answered while they run', isFalse)],
-  ['store', refuse('nothing is stored', isFalse)],
+  ...each(refuse(`${stored} in \`input\``), 'previous_response_id', 'conversation'),
+  ['store', refuse(stored, isFalse)],
+  ['background', refuse(`${whileRunning}; its \`store\` must be \`false\`, too`, isFalse)],
+  ['deferred', refuse(whileRunning, isFalse)],
+  ['prompt', refuse('prompts are not stored. Send the text of the prompt itself')],
+  ['preset', refuse('presets are not stored. Send the settings themselves')],
+  ...each(refuse(shared), 'container', 'user_profile_id', 'vector_store_ids'),
+  ...each(refuse(shared), 'cached_content', 'cachedContent'),
   ['extra_body', refuse('it hands settings to one vendor that nobody has priced')],
   ['fallbacks', refuse('name other models in `models`')],
   ['debug', refuse('it shows what the gateway sends to the provider')],

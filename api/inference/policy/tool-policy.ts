@@ -53,9 +53,24 @@ export function refuseResponsesTools(body: Readonly<Record<string, unknown>>): A
 export function refuseMessagesTools(body: Readonly<Record<string, unknown>>): ApiError | null {
   return (
     refuseEach(body.tools, 'tools', refuseMessagesTool) ??
+    refuseEach(body.messages, 'messages', ({ content }, param) =>
+      refuseEach(content, `${param}.content`, refuseAddedTool),
+    ) ??
     refuseMessagesToolChoice(body.tool_choice) ??
     refusePlugins(body.plugins)
   );
+}
+
+/** A block may bring a tool in the middle of a conversation, where no tool of a provider's own has bounds. */
+function refuseAddedTool(block: Record<string, unknown>, param: string): ApiError | null {
+  if (block.type === 'compaction') return refuseEach(block.tool_changes, `${param}.tool_changes`, refuseAddedTool);
+  const { type, definition } = block.type === 'tool_addition' && isRecord(block.tool) ? block.tool : {};
+  if (type !== 'tool_definition' || !isRecord(definition)) return null;
+  const at = `${param}.tool.definition`;
+  const ownType = definition.type ?? 'custom';
+  return typeof ownType === 'string' && isServerTool(ownType)
+    ? notServed(ownType, at)
+    : refuseMessagesTool(definition, at);
 }
 
 /** It can only name a tool of the same body. */
