@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { madeCallId } from '../../api/inference/formats/call-numbers.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { mergeDelta } from '../../api/inference/formats/merge-delta.ts';
 import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
@@ -57,7 +58,7 @@ describe('the chunks of a chat', () => {
         assembly.read(Buffer.from(`{"id":"gen-1","choices":[],"usage":${usage}}`), '');
         const text = assembly.answer()?.toString() ?? '';
         expect(text.endsWith(`,"usage":${usage}}`)).toBe(true);
-        const message = {
+        const messageOf = (choice: number) => ({
           role: 'assistant',
           content: answer.content.join(''),
           refusal: null,
@@ -67,13 +68,13 @@ describe('the chunks of a chat', () => {
             : {
                 tool_calls: answer.calls.map(({ id, name, json }, index) => ({
                   // A call without an id could not be answered.
-                  id: id || `call_${index}`,
+                  id: id || madeCallId(choice === 0 ? 'gen-1' : `gen-1 ${choice}`, index),
                   type: 'function',
                   // Arguments of nothing are an object of nothing.
                   function: { name, arguments: json.join('') || '{}' },
                 })),
               }),
-        };
+        });
         expect(JSON.parse(text)).toEqual({
           id: 'gen-1',
           object: 'chat.completion',
@@ -84,7 +85,7 @@ describe('the chunks of a chat', () => {
           usage: JSON.parse(usage),
           choices: Array.from({ length: answer.choices }, (_, index) => ({
             index,
-            message,
+            message: messageOf(index),
             finish_reason: answer.finish,
             logprobs: null,
           })),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { madeCallId } from '../../api/inference/formats/call-numbers.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
 import { ChatSource } from '../../api/inference/translation/chat-source.ts';
@@ -56,12 +57,12 @@ const cases: Case[] = [
   {
     who: 'neither numbers nor names calls, and sends each whole',
     pieces: [[piece(null, null, 'f', '{"x":1}'), piece(null, null, 'f', '{"x":2}')], [piece(null, null, 'g', '{}')]],
-    calls: [called('call_0', 'f', '{"x":1}'), called('call_1', 'f', '{"x":2}'), called('call_2', 'g', '{}')],
+    calls: [called(madeCallId('x', 0), 'f', '{"x":1}'), called(madeCallId('x', 1), 'f', '{"x":2}'), called(madeCallId('x', 2), 'g', '{}')],
   },
   {
     who: 'gives one number and no ids, and sends each whole',
     pieces: [[piece(0, null, 'f', '{"x":1}')], [piece(0, null, 'f', '{"x":2}')]],
-    calls: [called('call_0', 'f', '{"x":1}'), called('call_1', 'f', '{"x":2}')],
+    calls: [called(madeCallId('x', 0), 'f', '{"x":1}'), called(madeCallId('x', 1), 'f', '{"x":2}')],
   },
   {
     who: 'makes up an id for each piece',

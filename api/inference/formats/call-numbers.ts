@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { randomBase62 } from '#core/ids.ts';
 import { isRecord } from '#core/is-record.ts';
 import { plainNumber } from '../json/exact-json.ts';
 import { JsonScan } from '../json/json-scan.ts';
@@ -112,4 +114,18 @@ function isAnotherCall(call: KnownCall, { index, id, name, json }: CallPiece): b
   if (name === '' || call.name === '') return false;
   const isWhole = call.scan.isWhole && json.startsWith('{');
   return isWhole || (name !== call.name && (call.hasArguments || index === null));
+}
+
+const ANSWER_CHARS = 8;
+
+/**
+ * An id for a call that the server gave none, by its number in the answer. It also depends on the answer's id, because the calls of
+ * all answers stand in one conversation afterwards, and some providers refuse an id that stands there twice.
+ */
+export function madeCallId(answerId: string, number: number): string {
+  const answer =
+    answerId === ''
+      ? randomBase62(ANSWER_CHARS)
+      : createHash('sha256').update(answerId).digest('hex').slice(0, ANSWER_CHARS);
+  return `call_${answer}_${number}`;
 }

@@ -4,7 +4,7 @@ import { parseRecord } from '../json/parse-record.ts';
 import { AnswerText, addChat } from '../price/answer-text.ts';
 import { countedBy } from '../price/stream-text-count.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
-import { CallNumbers, callPiecesIn, readCallPiece } from './call-numbers.ts';
+import { CallNumbers, callPiecesIn, madeCallId, readCallPiece } from './call-numbers.ts';
 import { ChatStream } from './chat-stream.ts';
 import { CountedElsewhere } from './counted-elsewhere.ts';
 import { mergeDelta } from './merge-delta.ts';
@@ -43,7 +43,7 @@ export class ChatAssembly extends CountedElsewhere implements Assembly {
   answer(): Buffer | null {
     if (this.#choices.size === 0) return null;
     const choices = [...this.#choices.values()]
-      .map((choice) => choice.whole())
+      .map((choice) => choice.whole(textOf(this.#frame.id)))
       .sort((a, b) => Number(a.index) - Number(b.index));
     // Some clients refuse a whole answer without a fingerprint, which pieces need not have.
     const frame = { system_fingerprint: null, ...this.#frame };
@@ -103,9 +103,13 @@ class Choice {
     if (isRecord(delta)) this.#addDelta(delta);
   }
 
-  whole(): Record<string, unknown> {
-    if (this.#calls.length === 0 || !isRecord(this.#value.message)) return this.#value;
-    return { ...this.#value, message: { ...this.#value.message, tool_calls: this.#calls.map(wholeCall) } };
+  whole(answerId: string): Record<string, unknown> {
+    const { message, index } = this.#value;
+    if (this.#calls.length === 0 || !isRecord(message)) return this.#value;
+    // Several answers to one request have one id.
+    const choiceId = plainNumber(index) === 0 || answerId === '' ? answerId : `${answerId} ${String(index)}`;
+    const calls = this.#calls.map((call, number) => wholeCall(call, madeCallId(choiceId, number)));
+    return { ...this.#value, message: { ...message, tool_calls: calls } };
   }
 
   #addDelta({ usage: _, content, tool_calls: calls, ...piece }: Record<string, unknown>): void {
@@ -138,8 +142,8 @@ function deltaOf(part: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** A call has an id that its result can name, and arguments that can be parsed, even if the server wrote neither. */
-function wholeCall(call: Record<string, unknown>, number: number): Record<string, unknown> {
+function wholeCall(call: Record<string, unknown>, madeId: string): Record<string, unknown> {
   const { id, type, function: given, ...rest } = call;
   const called = isRecord(given) ? { function: { ...given, arguments: textOf(given.arguments) || '{}' } } : {};
-  return { id: textOf(id) || `call_${number}`, type: textOf(type) || 'function', ...called, ...rest };
+  return { id: textOf(id) || madeId, type: textOf(type) || 'function', ...called, ...rest };
 }

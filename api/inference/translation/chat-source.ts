@@ -1,7 +1,7 @@
 import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
 import type { ReasoningIssuer } from '#core/conversation/conversation.ts';
 import { UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
-import { CallNumbers, type CallPiece, callPiecesIn, readCallPiece } from '../formats/call-numbers.ts';
+import { CallNumbers, type CallPiece, callPiecesIn, madeCallId, readCallPiece } from '../formats/call-numbers.ts';
 import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
@@ -17,6 +17,7 @@ import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './an
 export class ChatSource extends CountedElsewhere implements AnswerSource {
   protected readonly counter = new ChatUsage();
   #started = false;
+  #id = '';
   #finished = false;
   readonly #numbers = new CallNumbers();
   /** By their numbers. */
@@ -42,14 +43,15 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
 
   /** Begins the calls of which no more will come. */
   rest(): AnswerPiece[] {
-    return this.#calls.flatMap((call, index) => (call.isOpen ? [] : openCall(call, index)));
+    return this.#calls.flatMap((call, index) => (call.isOpen ? [] : openCall(call, index, this.#id)));
   }
 
   #pieces({ id, choices }: Record<string, unknown>): AnswerPiece[] {
     const pieces: AnswerPiece[] = [];
     if (!this.#started) {
       this.#started = true;
-      pieces.push({ type: 'start', id: answerIdOf(id) });
+      this.#id = answerIdOf(id);
+      pieces.push({ type: 'start', id: this.#id });
     }
     const [choice] = records(choices);
     if (choice === undefined) return pieces;
@@ -80,7 +82,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     call.json += piece.json;
     call.signature ||= signature;
     const hasBegun = call.name !== '' && (call.id !== '' || call.json !== '');
-    return hasBegun || call.json.length > NAMELESS_CHARS_MAX ? openCall(call, index) : [];
+    return hasBegun || call.json.length > NAMELESS_CHARS_MAX ? openCall(call, index, this.#id) : [];
   }
 
   #reason(reason: string): FinishReason {
@@ -104,12 +106,12 @@ interface ReadCall {
 /** Arguments that wait for the name of their call. */
 const NAMELESS_CHARS_MAX = 65_536;
 
-function openCall(call: ReadCall, index: number): AnswerPiece[] {
+function openCall(call: ReadCall, index: number, answerId: string): AnswerPiece[] {
   const { id, name, json, signature } = call;
   call.isOpen = true;
   call.json = '';
   const pieces: AnswerPiece[] = signature === '' ? [] : [{ type: 'call_signature', signature }];
-  pieces.push({ type: 'tool_call', index, id: id || `call_${index}`, name });
+  pieces.push({ type: 'tool_call', index, id: id || madeCallId(answerId, index), name });
   if (json !== '') pieces.push({ type: 'arguments', index, json });
   return pieces;
 }

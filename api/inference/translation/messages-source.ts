@@ -1,4 +1,5 @@
 import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
+import { madeCallId } from '../formats/call-numbers.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
 import { MessagesStream } from '../formats/messages-stream.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
@@ -14,6 +15,7 @@ const ANSWER_INPUT = ['content', EACH, 'input'];
 export class MessagesSource extends CountedElsewhere implements AnswerSource {
   /** Knows usage, errors and the end, as for a caller who speaks the format. */
   protected readonly counter = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
+  #id = '';
   /** Of the calls, by their blocks. */
   readonly #calls = new Map<number, number>();
   readonly #marks = new NumberMarks();
@@ -38,8 +40,9 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     const hasInput = records(value.content).some(({ input }) => input !== undefined);
     const answer = hasInput ? withMarkedNumbersAt(bytes, value, ANSWER_INPUT, this.#marks) : value;
     const { id, content, stop_reason, stop_sequence } = answer;
+    const start = this.#start(id);
     const blocks = records(content).flatMap((block, index) => [...this.#begin(index, block), ...this.#end()]);
-    return [{ type: 'start', id: answerIdOf(id) }, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
+    return [start, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
   }
 
   rest(): readonly AnswerPiece[] {
@@ -57,7 +60,7 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     const block = numberOf(event.index) ?? 0;
     switch (event.type) {
       case 'message_start':
-        return [{ type: 'start', id: answerIdOf(recordOf(event.message).id) }];
+        return [this.#start(recordOf(event.message).id)];
       case 'content_block_start':
         return [...this.#end(), ...this.#begin(block, recordOf(event.content_block))];
       case 'content_block_delta':
@@ -69,6 +72,11 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
       default:
         return [];
     }
+  }
+
+  #start(id: unknown): AnswerPiece {
+    this.#id = answerIdOf(id);
+    return { type: 'start', id: this.#id };
   }
 
   #begin(block: number, content: Record<string, unknown>): AnswerPiece[] {
@@ -88,7 +96,7 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
         const begun: AnswerPiece = {
           type: 'tool_call',
           index,
-          id: textOf(content.id),
+          id: textOf(content.id) || madeCallId(this.#id, index),
           name: textOf(content.name),
         };
         const input = this.#marks.print(content.input ?? {}).toString();
