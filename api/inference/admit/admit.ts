@@ -7,7 +7,7 @@ import type { JsonObject } from '../json/json-object.ts';
 import type { LinkRules, MediaCount } from '../linked-images/linked-media.ts';
 import { refuseSpellings } from '../policy/member-policy.ts';
 import { estimateTokens } from '../price/estimate.ts';
-import { layoutTokens, printedNumberBytes, toolPromptTokens } from '../price/prompt-bound.ts';
+import { promptBytes, promptTokensBeyondBytes } from '../price/prompt-bound.ts';
 import { promptTextBytes } from '../price/prompt-text.ts';
 import { chooseCandidates } from '../routing/choose-candidates.ts';
 import type { EndpointHealth } from '../routing/endpoint-health.ts';
@@ -30,9 +30,6 @@ export interface Routes {
 }
 
 export type Admitted = { ok: true; plan: CallPlan } | { ok: false; error: ApiError };
-
-/** Chat templates add markers around the messages that the body's bytes do not hold. */
-const TEMPLATE_TOKENS = 512;
 
 /**
  * What can be refused before anything is held, in the spec's order: the body, the agent, then model and tools. Everything
@@ -131,11 +128,7 @@ function* planCall(
     // Media behind a link may fill the context, whichever model's it is.
     promptTokensMax: hasMedia
       ? Number.MAX_SAFE_INTEGER
-      : promptBytes(object, format.capFields) +
-        printedNumberBytes(object, value) +
-        layoutTokens(value) +
-        toolPromptTokens(value) +
-        TEMPLATE_TOKENS,
+      : promptBytes(object, format.capFields) + promptTokensBeyondBytes(object, value),
     promptEstimateTokens: estimateTokens(promptTextBytes(value)),
     betas,
     images: media.images,
@@ -143,16 +136,6 @@ function* planCall(
   };
   yield 'estimate';
   return { ok: true, plan };
-}
-
-/**
- * Byte-level tokenizers never make more tokens than bytes. The caps are left out, so that a cap that we named as
- * fitting fits when it is sent.
- */
-function promptBytes({ members }: JsonObject, capFields: ReadonlySet<string>): number {
-  let bytes = 0;
-  for (const { key, startsAt, endsAt } of members) if (!capFields.has(key)) bytes += endsAt - startsAt;
-  return bytes;
 }
 
 /** If a model reads no files, some providers have them read by another service, at a price per page that no hold covers. */

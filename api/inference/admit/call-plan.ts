@@ -1,4 +1,5 @@
 import type { Endpoint, Model, Provider } from '#core/catalog/catalog.ts';
+import type { ToolNames } from '#core/conversation/conversation.ts';
 import type { CallFormat, CallRequest, UpstreamFormat } from '../formats/call-format.ts';
 import type { JsonObject } from '../json/json-object.ts';
 import type { LinkedImage } from '../linked-images/linked-media.ts';
@@ -32,6 +33,10 @@ export interface Candidate {
   format: UpstreamFormat;
   /** The caller's request in those words; `null`: in the caller's own. */
   translated: JsonObject | null;
+  /** No prompt that the provider makes of the translation is longer; missing: it is in the caller's own words. */
+  translatedTokensMax?: number;
+  /** How the caller knows the tools, by their names in the translation; missing: by the same names. */
+  toolNames?: ToolNames;
   /** Fields of a messages body whose betas are not sent, so that they are not either. */
   betaFields: readonly string[];
   /** The names of the fields that the provider is not sent, as the caller wrote them. */

@@ -82,8 +82,11 @@ function inputTokensMax(plan: CallPlan, candidate: Candidate, outputTokens: numb
 }
 
 /** A translation may say more than the caller did. */
-const promptTokensMax = (plan: CallPlan, { serverTools, translated }: Candidate): number =>
-  Math.max(plan.promptTokensMax, translated?.bytes.length ?? 0) +
+const promptTokensMax = (
+  plan: CallPlan,
+  { serverTools, translated, translatedTokensMax }: Candidate,
+): number =>
+  Math.max(plan.promptTokensMax, translatedTokensMax ?? translated?.bytes.length ?? 0) +
   (serverTools?.tools.length ?? 0) * SERVER_TOOL_PROMPT_TOKENS;
 
 const turnsMax = ({ serverTools }: Candidate): number => (serverTools?.stepsMax ?? 0) + 1;

@@ -11,10 +11,45 @@ export const CUSTOM_TOOL_TOKENS = 192;
 /** What a provider tells the model about the use of tools: up to 530 tokens for the oldest Claude models. */
 export const TOOL_USE_PROMPT_TOKENS = 1_000;
 
-/*
- * By how much a prompt may be longer than the bytes of the caller's body: servers print numbers, tools and schemas again
- * in their own way, and describe tools in words of their own.
+/** Chat templates add markers around the messages that the body's bytes do not hold. */
+const TEMPLATE_TOKENS = 512;
+
+/**
+ * Byte-level tokenizers never make more tokens than bytes. The caps are left out, so that a cap that the gateway named as
+ * fitting fits when it is sent.
  */
+export function promptBytes({ members }: JsonObject, capFields: ReadonlySet<string>): number {
+  let bytes = 0;
+  for (const { key, startsAt, endsAt } of members) if (!capFields.has(key)) bytes += endsAt - startsAt;
+  return bytes;
+}
+
+/**
+ * By how much a prompt may be longer than the bytes of a body: servers print numbers, tools and schemas again in their own way, and
+ * describe tools in words of their own.
+ *
+ * @param body The parsed object.
+ */
+export const promptTokensBeyondBytes = (
+  object: JsonObject,
+  body: Readonly<Record<string, unknown>>,
+): number =>
+  printedNumberBytes(object, body) + layoutTokens(body) + toolPromptTokens(body) + TEMPLATE_TOKENS;
+
+/** The same bound for a translation, as it would be sent to a provider. Its numbers may be marked in `body`. */
+export function translatedTokensMax(object: JsonObject, body: object): number {
+  const members: Readonly<Record<string, unknown>> = { ...body };
+  const numbers = object.hasExponent ? printedNumberBytes(object, parsed(object)) : 0;
+  const { effort } = isRecord(members.output_config) ? members.output_config : {};
+  const effortBytes = typeof effort === 'string' ? effort.length : 0;
+  const beyond = numbers + layoutTokens(members) + toolPromptTokens(members) + TEMPLATE_TOKENS;
+  return promptBytes(object, NEXT_TO_PROMPT) - effortBytes + beyond;
+}
+
+const parsed = ({ bytes }: JsonObject): Readonly<Record<string, unknown>> => JSON.parse(bytes.toString('utf8'));
+
+/** Members of a translation that are in no prompt. Some are shares of the cap, and so is the effort in `output_config`. */
+const NEXT_TO_PROMPT: ReadonlySet<string> = new Set(['max_tokens', 'thinking', 'reasoning_effort']);
 
 /**
  * What numbers may grow to where a server prints them anew into the prompt, as those of tools and schemas: `1e20` has
@@ -48,10 +83,11 @@ function printedIn(value: unknown): number {
 export function layoutTokens(body: Readonly<Record<string, unknown>>): number {
   let tokens = 0;
   for (const member of PRINTED) tokens += linesOf(body[member], 0);
+  for (const tools of broughtTools(body)) tokens += linesOf(tools, 0);
   return tokens;
 }
 
-const PRINTED = ['tools', 'functions', 'response_format', 'text', 'output_config'] as const;
+const PRINTED = ['tools', 'functions', 'response_format', 'text', 'output_config', 'output_format'] as const;
 
 /** The line's end, its indent, and the blank after a colon; of a list or an object, what closes it. */
 const LINE_TOKENS = 3;
@@ -73,19 +109,48 @@ function linesOf(value: unknown, depth: number): number {
  * What a provider tells the model of tools beyond the bytes of the body: how tools are used, and what tools of its own are,
  * of which the body has a type alone. Those that it runs itself are counted beside this, with their results.
  */
-export function toolPromptTokens({ tools }: Readonly<Record<string, unknown>>): number {
-  if (!Array.isArray(tools) || tools.length === 0) return 0;
-  return tools.reduce((sum: number, tool) => sum + ownPromptTokens(tool), TOOL_USE_PROMPT_TOKENS);
+export function toolPromptTokens(body: Readonly<Record<string, unknown>>): number {
+  const lists = [body.tools, memberOf(body, 'functions'), ...broughtTools(body)];
+  if (!lists.some((list) => Array.isArray(list) && list.length > 0)) return 0;
+  return ownPromptTokensOf([body.tools, ...broughtTools(body)].flat(), TOOL_USE_PROMPT_TOKENS);
 }
 
+/** @param more What is told of all of them together. */
+const ownPromptTokensOf = (tools: readonly unknown[], more: number): number =>
+  tools.reduce((sum: number, tool) => sum + ownPromptTokens(tool), more);
+
 function ownPromptTokens(tool: unknown): number {
-  const type = isRecord(tool) && typeof tool.type === 'string' ? tool.type : 'custom';
-  if (type === 'namespace' && isRecord(tool) && Array.isArray(tool.tools))
-    return tool.tools.length * JOINED_NAME_TOKENS;
-  const isText = isRecord(tool) && tool.type === 'custom' && tool.input_schema === undefined;
-  if (isText) return CUSTOM_TOOL_TOKENS;
+  if (!isRecord(tool)) return 0;
+  const type = typeof tool.type === 'string' ? tool.type : 'custom';
+  if (type === 'namespace')
+    return Array.isArray(tool.tools)
+      ? ownPromptTokensOf(tool.tools, tool.tools.length * JOINED_NAME_TOKENS)
+      : 0;
+  if (tool.type === 'custom' && tool.input_schema === undefined) return CUSTOM_TOOL_TOKENS;
   if (DESCRIBED_BY_CALLER.has(type)) return 0;
   return type.includes('toolset') ? TOOLSET_PROMPT_TOKENS : SERVER_TOOL_PROMPT_TOKENS;
 }
 
-const DESCRIBED_BY_CALLER: ReadonlySet<string> = new Set(['function', 'custom', 'namespace']);
+const DESCRIBED_BY_CALLER: ReadonlySet<string> = new Set(['function', 'custom']);
+
+/** The lists of tools that stand among the messages: items of one format bring whole lists, blocks of another single tools. */
+export function* broughtTools(body: Readonly<Record<string, unknown>>): Generator<readonly unknown[]> {
+  for (const item of recordsIn(memberOf(body, 'input'))) if (Array.isArray(item.tools)) yield item.tools;
+  for (const { content } of recordsIn(memberOf(body, 'messages'))) yield* definitionsIn(content);
+}
+
+/** A member that not every format has: it is not asked for where it is not. */
+const memberOf = (body: Readonly<Record<string, unknown>>, name: string): unknown =>
+  Object.hasOwn(body, name) ? body[name] : undefined;
+
+function* definitionsIn(blocks: unknown): Generator<readonly unknown[]> {
+  for (const block of recordsIn(blocks)) {
+    if (block.type === 'compaction') yield* definitionsIn(block.tool_changes);
+    if (block.type === 'tool_addition' && isRecord(block.tool) && isRecord(block.tool.definition))
+      yield [block.tool.definition];
+  }
+}
+
+function* recordsIn(list: unknown): Generator<Record<string, unknown>> {
+  if (Array.isArray(list)) for (const each of list) if (isRecord(each)) yield each;
+}
