@@ -21,7 +21,7 @@ import {
   wholeNumber,
 } from './request-fields.ts';
 
-const CHAT_ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
+const CHAT_ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
 
 const ImageUrl = object({
   url: text().meta({
@@ -124,12 +124,15 @@ export function parseChatRequest(body: unknown): ParsedRequest<ChatCompletionReq
   return parsed;
 }
 
+/** Roles whose messages may say nothing: an answer that only calls, and the result of a function without one. */
+const MAY_BE_EMPTY: ReadonlySet<string> = new Set(['assistant', 'function']);
+
 /** Checks the rules that depend on another field of the same message or part. */
 function refuseContents(messages: readonly ChatMessage[]): ApiError | null {
   for (const [index, { role, content }] of messages.entries()) {
     const param = `messages[${index}].content`;
     if (content === undefined || content === null) {
-      if (role !== 'assistant') return expected(param, 'a string or an array of part objects');
+      if (!MAY_BE_EMPTY.has(role)) return expected(param, 'a string or an array of part objects');
     } else if (typeof content !== 'string') {
       for (const [at, part] of content.entries()) {
         if (part.type === 'text' && typeof part.text !== 'string') {

@@ -48,6 +48,8 @@ export const knownFields: Readonly<Record<FormatName, readonly KnownField[]>> = 
     field('top_logprobs', 2),
     field('tools', [tool]),
     field('tool_choice', 'required'),
+    field('functions', [{ name: 'put', parameters: { type: 'object' } }]),
+    field('function_call', 'none'),
     field('parallel_tool_calls', false),
     field('response_format', named),
     field('reasoning_effort', 'high'),

@@ -91,7 +91,7 @@ describe('a wrong value is refused, and the field is named', () => {
 });
 
 describe('messages', () => {
-  test.each(['system', 'developer', 'user', 'assistant', 'tool'])('the role %s passes', (role) => {
+  test.each(['system', 'developer', 'user', 'assistant', 'tool', 'function'])('the role %s passes', (role) => {
     expect(accepted({ ...valid, messages: [{ role, content: 'x' }] }).messages).toHaveLength(1);
   });
 
@@ -99,9 +99,11 @@ describe('messages', () => {
     expect(refusal({ ...valid, messages: [message, { role, content: 'x' }] }).param).toBe('messages[1].role');
   });
 
-  test('an assistant message may hold only tool calls, any other needs content', () => {
+  test('an assistant message may hold only tool calls, a function may have no result, any other needs content', () => {
     const calls = { role: 'assistant', content: null, tool_calls: [{ id: 'a' }] };
     expect(accepted({ ...valid, messages: [message, calls] }).messages[1]).toEqual(calls);
+    const nothing = { role: 'function', name: 'f', content: null };
+    expect(accepted({ ...valid, messages: [message, nothing] }).messages[1]).toEqual(nothing);
     for (const content of [null, undefined]) {
       expect(refusal({ ...valid, messages: [{ role: 'tool', content }] }).param).toBe('messages[0].content');
     }

@@ -39,6 +39,7 @@ const blocks = [
   { type: 'search_result', source: 'x', title: 'x', content: [{ type: 'text', text: 'x' }] },
   { type: 'web_search_tool_result', content: [{ type: 'web_search_result' }] },
   { type: 'web_fetch_tool_result', content: { content: { source: { type: 'text' } } } },
+  { type: 'tool_addition', tool: { type: 'tool_definition', definition: { name: 'g', input_schema: schema } } },
 ];
 
 /** Bodies that hold each object which any reader of the format looks into. */
@@ -66,7 +67,11 @@ const bodies: Readonly<Record<FormatName, object>> = {
         images: [{ image_url: { url: GOOD } }],
       },
       { role: 'tool', tool_call_id: 'c', content: 'x' },
+      { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
+      { role: 'function', name: 'f', content: 'x' },
     ],
+    functions: [{ name: 'g', description: 'x', parameters: schema }],
+    function_call: { name: 'g' },
     stream_options: { include_usage: true },
     tools: [
       { type: 'function', function: { name: 'f', parameters: schema } },
@@ -96,6 +101,11 @@ const bodies: Readonly<Record<FormatName, object>> = {
       { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
       { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: 'x' }] },
       { type: 'additional_tools', tools: [{ type: 'function', name: 'f' }] },
+      { type: 'apply_patch_call', call_id: 'd', operation: { type: 'delete_file', path: 'a' } },
+      { type: 'apply_patch_call_output', call_id: 'd', output: 'x', status: 'completed' },
+      { type: 'computer_call', call_id: 'e', action: { type: 'wait' } },
+      { type: 'computer_call_output', call_id: 'e', output: { type: 'computer_screenshot', image_url: GOOD } },
+      { type: 'compaction', content: 'x', summary: [{ type: 'summary_text', text: 'x' }], encrypted_content: 'x' },
     ],
     tools: [
       { type: 'function', name: 'f', parameters: schema },
@@ -117,6 +127,7 @@ const bodies: Readonly<Record<FormatName, object>> = {
           { type: 'redacted_thinking', data: 'x' },
           { type: 'tool_use', id: 't', name: 'f', input: { Type: 1 } },
           { type: 'server_tool_use', name: 'web_search' },
+          { type: 'compaction', content: 'x', encrypted_content: 'x', tool_changes: [{ type: 'tool_addition' }] },
         ],
       },
       { role: 'user', content: 'x' },

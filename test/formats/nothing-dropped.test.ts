@@ -18,6 +18,7 @@ const SECRET_NUMBER = 424_242;
 const ASKED = { upstreamModel: 'm', outputTokensCap: CAP, reasonsByEffort: false, dialect: askedDialect };
 const IMAGE = 'https://example.com/a.png';
 const schema = { type: 'object', properties: { city: { type: 'string' } } };
+const closed = { ...schema, required: ['city'], additionalProperties: false };
 
 const directions = [
   ['chat', 'messages'],
@@ -90,7 +91,7 @@ const everything: Readonly<Record<FormatName, object>> = {
         ],
       },
     ],
-    tools: [{ name: 'get', description: 'Gets.', input_schema: schema, strict: true }],
+    tools: [{ name: 'get', description: 'Gets.', input_schema: closed, strict: true }],
     tool_choice: { type: 'tool', name: 'get', disable_parallel_tool_use: false },
     thinking: { type: 'enabled', budget_tokens: 1_024 },
     output_config: { effort: 'low', format: { type: 'json_schema', schema } },

@@ -117,7 +117,8 @@ describe('what is wanted of tools and answers is asked for', () => {
   it('that arguments keep to their schema', () => {
     const tools = [{ type: 'function', function: { name: 'f', parameters: schema, strict: true } }];
     expect(asked('chat', 'messages', { messages: [user], tools }).tools).toMatchObject([{ strict: true }]);
-    const strict = [{ name: 'f', input_schema: schema, strict: true }];
+    const closed = { ...schema, required: ['city'], additionalProperties: false };
+    const strict = [{ name: 'f', input_schema: closed, strict: true }];
     expect(asked('messages', 'chat', { messages: [user], tools: strict }).tools).toMatchObject([
       { function: { strict: true } },
     ]);

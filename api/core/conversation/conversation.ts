@@ -7,6 +7,8 @@ export interface Conversation extends Cached {
   /** Oldest first. */
   turns: readonly Turn[];
   tools: readonly FunctionTool[];
+  /** How the caller knows tools, by their names here; a tool that is not in it has the same name and kind there. */
+  toolNames: ToolNames;
   toolChoice: ToolChoice | null;
   /** `null`: not said. */
   parallelToolCalls: boolean | null;
@@ -101,6 +103,19 @@ export interface FunctionTool extends Cached {
   parameters: unknown;
   strict: boolean | null;
 }
+
+/** A tool as the caller knows it. */
+export interface CallerTool {
+  name: string;
+  /** `null`: it stands in none. */
+  namespace: string | null;
+  /** It is called with a plain text. */
+  isCustom: boolean;
+  /** It is one of the `functions` that chats had before there were tools, and is called in that way. */
+  isLegacy: boolean;
+}
+
+export type ToolNames = ReadonlyMap<string, CallerTool>;
 
 export type ToolChoice = { type: 'auto' | 'none' | 'required' } | { type: 'tool'; name: string };
 

@@ -105,8 +105,9 @@ function* chooseFormat(
   };
   const translated = yield* translate(wanted, translations, kind, to, asked);
   if (isApiError(translated)) return translated;
-  const { object: body, leftOut } = translated;
-  const sent = { ...each, translated: body, serverTools, unrunTools: unrun, betaFields: [] };
+  const { object: body, leftOut, toolNames, promptTokensMax: translatedTokensMax } = translated;
+  const inWords = { translated: body, translatedTokensMax, toolNames };
+  const sent = { ...each, ...inWords, serverTools, unrunTools: unrun, betaFields: [] };
   if (typeof to !== 'string')
     return withAllRequired({ ...sent, format: ownFormat, leftOut: [...unrunNames, ...leftOut] }, preferences, value);
   return fitted({ ...sent, format: callFormats[to] }, { format: to, body, value: null }, leftOut);

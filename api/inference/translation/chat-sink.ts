@@ -1,4 +1,4 @@
-import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
+import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
 import type { Citation, ReasoningIssuer } from '#core/conversation/conversation.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { ANSWERED_BY } from '../formats/chat-answer.ts';
@@ -20,6 +20,8 @@ export interface ShownChat {
 
 interface OpenCall {
   isCustom: boolean;
+  /** It is shown as the one `function_call` of the answer. */
+  isLegacy: boolean;
   isEmpty: boolean;
   /** Of a custom tool. */
   json: string;
@@ -35,6 +37,7 @@ export class ChatSink implements AnswerSink {
   readonly #names: ToolNames;
   /** Calls by their indexes. */
   readonly #calls = new Map<number, OpenCall>();
+  #callsInOldWay = false;
   /** Of the next call; empty: the provider has not signed it. */
   #signature = '';
   #id = '';
@@ -100,7 +103,7 @@ export class ChatSink implements AnswerSink {
       case 'arguments':
         return this.#arguments(piece.index, piece.json);
       case 'finish':
-        return Buffer.concat([...this.#endCalls(), this.#chunk({}, piece.reason)]);
+        return Buffer.concat([...this.#endCalls(), this.#chunk({}, reasonOf(piece.reason, this.#callsInOldWay))]);
     }
   }
 
@@ -115,10 +118,13 @@ export class ChatSink implements AnswerSink {
   #beginCall({ index, id, name }: Extract<AnswerPiece, { type: 'tool_call' }>): Buffer {
     const tool = this.#names.get(name);
     const isCustom = tool?.isCustom === true;
-    this.#calls.set(index, { isCustom, json: '', isEmpty: true });
+    const isLegacy = tool?.isLegacy === true && !this.#callsInOldWay;
+    this.#callsInOldWay ||= isLegacy;
+    this.#calls.set(index, { isCustom, isLegacy, json: '', isEmpty: true });
     const signed = this.#signature === '' ? {} : writeCallSignature(this.#signature);
     this.#signature = '';
     const shown = tool?.name ?? name;
+    if (isLegacy) return this.#chunk({ function_call: { name: shown, arguments: '' } });
     const called = isCustom
       ? { type: 'custom', custom: { name: shown, input: '' } }
       : { type: 'function', function: { name: shown, arguments: '' } };
@@ -130,7 +136,7 @@ export class ChatSink implements AnswerSink {
     const call = this.#calls.get(index);
     if (call === undefined) return NOTHING;
     call.isEmpty = false;
-    if (!call.isCustom) return this.#chunk({ tool_calls: [{ index, function: { arguments: json } }] });
+    if (!call.isCustom) return this.#chunk(argumentsOf(index, json, call));
     call.json += json;
     this.#keptBytes += json.length;
     return NOTHING;
@@ -138,10 +144,11 @@ export class ChatSink implements AnswerSink {
 
   #endCalls(): Buffer[] {
     const ended: Buffer[] = [];
-    for (const [index, { isCustom, isEmpty, json }] of this.#calls) {
+    for (const [index, call] of this.#calls) {
+      const { isCustom, isEmpty, json } = call;
       if (isCustom || isEmpty) this.#calls.delete(index);
       if (isCustom) ended.push(this.#chunk({ tool_calls: [{ index, custom: { input: customInput(json) } }] }));
-      else if (isEmpty) ended.push(this.#chunk({ tool_calls: [{ index, function: { arguments: '{}' } }] }));
+      else if (isEmpty) ended.push(this.#chunk(argumentsOf(index, '{}', call)));
     }
     return ended;
   }
@@ -190,6 +197,15 @@ const issuerText = (issuer: ReasoningIssuer | undefined): object =>
 /** The name for signatures of servers of the messages format. */
 const SIGNED_FORMAT = 'anthropic-claude-v1';
 
+const argumentsOf = (index: number, json: string, { isLegacy }: OpenCall): object =>
+  isLegacy
+    ? { function_call: { arguments: json } }
+    : { tool_calls: [{ index, function: { arguments: json } }] };
+
+/** A caller who knows no tools has a word of its own for the end of an answer that calls one. */
+const reasonOf = (reason: FinishReason, callsInOldWay: boolean): string =>
+  reason === 'tool_calls' && callsInOldWay ? 'function_call' : reason;
+
 const annotationOf = ({ url, title, from, to }: Citation): object => ({
   type: 'url_citation',
   url_citation: { url, title, start_index: from, end_index: to },
@@ -216,20 +232,28 @@ function asCallerKnows({ function: called, ...call }: ChatCall, names: ToolNames
   return { ...call, type: 'custom', custom: { name: tool.name, input: customInput(called.arguments) } };
 }
 
+const functionCallOf = ({ function: called }: ChatCall, names: ToolNames): object => ({
+  ...called,
+  name: names.get(called.name)?.name ?? called.name,
+});
+
 export function writeChatAnswer(
   whole: WholeAnswer,
   identity: AnswerIdentity,
   { showReasoning, names }: Pick<ShownChat, 'showReasoning' | 'names'>,
 ): WrittenAnswer {
   const { parts } = whole;
-  const calls = chatCallsOf(parts, { signed: true })?.map((call) => asCallerKnows(call, names));
+  const called = chatCallsOf(parts, { signed: true }) ?? [];
+  const legacyCall = called.find((call) => names.get(call.function.name)?.isLegacy);
+  const others = called.filter((call) => call !== legacyCall).map((call) => asCallerKnows(call, names));
+  const calls = others.length === 0 ? undefined : others;
   const reasoningParts = showReasoning
     ? parts.filter((part) => part.type === 'reasoning').filter(({ callSignature }) => callSignature === undefined)
     : [];
   const reasoning = reasoningParts.map(({ text }) => text).join('');
   const message = {
     role: 'assistant',
-    content: whole.text === '' && (calls !== undefined || whole.refusal !== null) ? null : whole.text,
+    content: whole.text === '' && (called.length > 0 || whole.refusal !== null) ? null : whole.text,
     refusal: whole.refusal,
     annotations: annotationsOf(whole),
     reasoning: reasoning === '' ? undefined : reasoning,
@@ -242,7 +266,9 @@ export function writeChatAnswer(
               : { type: 'reasoning.encrypted', data: encrypted, ...issuerText(issuer), index },
           ),
     tool_calls: calls,
+    function_call: legacyCall === undefined ? undefined : functionCallOf(legacyCall, names),
   };
+  const finishReason = reasonOf(whole.finishReason, legacyCall !== undefined);
   const value = {
     id: whole.id || identity.id,
     object: 'chat.completion',
@@ -250,7 +276,7 @@ export function writeChatAnswer(
     model: identity.model,
     // Some clients refuse an answer without it.
     system_fingerprint: null,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: whole.finishReason }],
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
   };
   return { value, bytes: Buffer.from(JSON.stringify(value)) };
 }

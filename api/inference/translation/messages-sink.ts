@@ -9,7 +9,13 @@ import { NumberMarks } from '../json/number-marks.ts';
 import { type AnswerSink, pieceBytes, type WrittenAnswer } from './answer-sink.ts';
 import { markCallSignature } from '../formats/call-signature.ts';
 import { markIssuer } from '../formats/signed-reasoning.ts';
+import { NO_TOOL_NAMES, type ToolNames } from './tool-names.ts';
 import type { WholeAnswer } from './whole-answer.ts';
+
+/** How a caller of the messages format is shown the answer to its own request. */
+export interface ShownMessages {
+  names: ToolNames;
+}
 
 /**
  * Named events of the messages format. Its blocks come one after another, and clients take a delta or a stop for the
@@ -18,6 +24,7 @@ import type { WholeAnswer } from './whole-answer.ts';
 export class MessagesSink implements AnswerSink {
   readonly eventsWritten = null;
   readonly #identity: AnswerIdentity;
+  readonly #names: ToolNames;
   /** The others wait behind it. */
   #open: Block | null = null;
   #last: Block | null = null;
@@ -28,8 +35,9 @@ export class MessagesSink implements AnswerSink {
   #stopSequence: string | null = null;
   #refuses = false;
 
-  constructor(identity: AnswerIdentity) {
+  constructor(identity: AnswerIdentity, { names }: ShownMessages = { names: NO_TOOL_NAMES }) {
     this.#identity = identity;
+    this.#names = names;
   }
 
   /** What waits, and all that waited: of an honest answer it is little. */
@@ -60,7 +68,8 @@ export class MessagesSink implements AnswerSink {
         return this.#add(newBlock({ type: 'redacted_thinking', data: markIssuer(piece.data, piece.issuer) }));
       case 'tool_call': {
         const { index, id, name } = piece;
-        const block = newBlock({ type: 'tool_use', id, name, input: {} }, new JsonScan());
+        const shown = this.#names.get(name)?.name ?? name;
+        const block = newBlock({ type: 'tool_use', id, name: shown, input: {} }, new JsonScan());
         this.#calls.set(index, block);
         return this.#add(block);
       }
@@ -192,7 +201,11 @@ const STOP_REASONS = {
 /** A model that says why it does not answer has not just ended its turn. */
 const refusalOr = (stop: string): string => (stop === STOP_REASONS.stop ? STOP_REASONS.content_filter : stop);
 
-export function writeMessagesAnswer(whole: WholeAnswer, identity: AnswerIdentity): WrittenAnswer {
+export function writeMessagesAnswer(
+  whole: WholeAnswer,
+  identity: AnswerIdentity,
+  { names }: ShownMessages,
+): WrittenAnswer {
   const marks = new NumberMarks();
   const stop = whole.stopSequence === null ? STOP_REASONS[whole.finishReason] : 'stop_sequence';
   const value = {
@@ -200,19 +213,24 @@ export function writeMessagesAnswer(whole: WholeAnswer, identity: AnswerIdentity
     type: 'message',
     role: 'assistant',
     model: identity.model,
-    content: whole.parts.map((part) => blockOf(part, marks)),
+    content: whole.parts.map((part) => blockOf(part, names, marks)),
     stop_reason: whole.refusal === null ? stop : refusalOr(stop),
     stop_sequence: whole.stopSequence,
   };
   return { value, bytes: marks.print(value) };
 }
 
-function blockOf(part: AssistantPart, marks: NumberMarks): object {
+function blockOf(part: AssistantPart, names: ToolNames, marks: NumberMarks): object {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text };
     case 'tool_call':
-      return { type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.argumentsJson, marks) };
+      return {
+        type: 'tool_use',
+        id: part.id,
+        name: names.get(part.name)?.name ?? part.name,
+        input: inputOf(part.argumentsJson, marks),
+      };
     case 'reasoning':
       if (part.callSignature !== undefined)
         return { type: 'redacted_thinking', data: markCallSignature(part.callSignature) };

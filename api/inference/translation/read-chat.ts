@@ -2,11 +2,9 @@ import type {
   AnswerFormat,
   AssistantPart,
   Conversation,
-  FunctionTool,
   Reasoning,
   ReasoningPart,
   TextPart,
-  ToolChoice,
   Turn,
   UserPart,
 } from '#core/conversation/conversation.ts';
@@ -17,10 +15,12 @@ import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { cacheOf, markLast } from './cache-marks.ts';
 import { callSignatureOf } from '../formats/call-signature.ts';
+import { hasLegacyFunctions, LegacyCalls } from './legacy-functions.ts';
+import { readChatTools } from './read-chat-tools.ts';
 import { verbosityAt } from './tool-words.ts';
-import { CUSTOM_PARAMETERS, customArguments, customDescription } from './tool-names.ts';
+import { callerTool, callerToolsIn, customArguments, ToolNaming } from './tool-names.ts';
 
-/** Of a chat body that passed its schema and policy. */
+/** Reads a chat body that passed its schema and policy. */
 export function readChat(
   body: Readonly<Record<string, unknown>>,
   unsupported: UnsupportedFields,
@@ -28,38 +28,29 @@ export function readChat(
   unsupported.unknown(body, '', HINTS, READ, OURS);
   // Its price was held for so many answers.
   if ((numberOf(body.n) ?? 1) > 1) unsupported.add('n', 'more than one answer');
-  const system: TextPart[] = [];
-  const turns: Turn[] = [];
-  for (const [index, message] of records(body.messages).entries()) {
-    const path = `messages[${index}].`;
-    switch (message.role) {
-      case 'system':
-      case 'developer': {
-        unsupported.unknown(message, path, MESSAGE, HINTS);
-        const parts = texts(message, path, unsupported);
-        if (turns.length === 0) system.push(...parts);
-        else turns.push({ role: 'system', parts, at: `${path}role` });
-        break;
-      }
-      case 'assistant':
-        turns.push({ role: 'assistant', parts: readAssistant(message, path, unsupported) });
-        break;
-      case 'tool':
-        turns.push(readResult(message, path, unsupported));
-        break;
-      default: {
-        unsupported.unknown(message, path, MESSAGE, HINTS);
-        const name = unsupported.text(message.name, `${path}name`) ?? '';
-        const parts = markLast(readParts(message.content, path, unsupported), cacheOf(message));
-        turns.push({ role: 'user', parts, ...(name === '' ? {} : { name }) });
-      }
-    }
-  }
+  const isLegacy = hasLegacyFunctions(body);
+  const tools = [
+    ...callerToolsIn(body.tools),
+    ...records(body.functions).map(({ name }) => ({ ...callerTool(textOf(name)), isLegacy })),
+  ];
+  const reading: Reading = {
+    system: [],
+    turns: [],
+    naming: new ToolNaming(tools),
+    legacyCalls: new LegacyCalls(),
+    unsupported,
+  };
+  for (const [index, message] of records(body.messages).entries())
+    readMessage(message, `messages[${index}].`, reading);
   return {
-    system,
-    turns,
-    ...readTools(body, unsupported),
-    parallelToolCalls: unsupported.boolean(body.parallel_tool_calls, 'parallel_tool_calls'),
+    system: reading.system,
+    turns: reading.turns,
+    ...readChatTools(body, reading.naming, unsupported),
+    toolNames: reading.naming.shown,
+    // Such a caller takes one call of an answer.
+    parallelToolCalls: isLegacy
+      ? false
+      : unsupported.boolean(body.parallel_tool_calls, 'parallel_tool_calls'),
     temperature: numberOf(body.temperature),
     topP: unsupported.number(body.top_p, 'top_p'),
     topK: unsupported.number(body.top_k, 'top_k'),
@@ -76,6 +67,8 @@ const READ = new Set([
   'messages',
   'tools',
   'tool_choice',
+  'functions',
+  'function_call',
   'parallel_tool_calls',
   'temperature',
   'top_p',
@@ -90,15 +83,63 @@ const READ = new Set([
 const MESSAGE = new Set(['role', 'content', 'name']);
 const TOOL_RESULT = new Set(['role', 'content', 'tool_call_id', 'name']);
 
+interface Reading {
+  system: TextPart[];
+  turns: Turn[];
+  naming: ToolNaming;
+  legacyCalls: LegacyCalls;
+  unsupported: UnsupportedFields;
+}
+
+function readMessage(message: Record<string, unknown>, path: string, reading: Reading): void {
+  const { system, turns, legacyCalls, unsupported } = reading;
+  switch (message.role) {
+    case 'system':
+    case 'developer': {
+      unsupported.unknown(message, path, MESSAGE, HINTS);
+      const parts = named(texts(message, path, unsupported), message.name);
+      if (turns.length === 0) system.push(...parts);
+      else if (parts.length > 0) turns.push({ role: 'system', parts, at: `${path}role` });
+      return;
+    }
+    case 'assistant':
+      turns.push({ role: 'assistant', parts: readAssistant(message, path, reading) });
+      return;
+    case 'tool':
+    case 'function': {
+      const callId =
+        message.role === 'function'
+          ? legacyCalls.idOfResult(message.name)
+          : unsupported.text(message.tool_call_id, `${path}tool_call_id`);
+      turns.push(readResult(message, callId ?? '', path, unsupported));
+      return;
+    }
+    default: {
+      unsupported.unknown(message, path, MESSAGE, HINTS);
+      const name = unsupported.text(message.name, `${path}name`) ?? '';
+      const parts = markLast(readParts(message.content, path, unsupported), cacheOf(message));
+      turns.push({ role: 'user', parts, ...(name === '' ? {} : { name }) });
+    }
+  }
+}
+
+/** An instruction of a name has it before its words, because no other format names who gives instructions. */
+function named(parts: readonly TextPart[], name: unknown): readonly TextPart[] {
+  const [first, ...rest] = parts;
+  if (first === undefined || textOf(name) === '') return parts;
+  return [{ ...first, text: `${textOf(name)}: ${first.text}` }, ...rest];
+}
+
 function readResult(
   message: Record<string, unknown>,
+  callId: string,
   path: string,
   unsupported: UnsupportedFields,
 ): Extract<Turn, { role: 'tool' }> {
   unsupported.unknown(message, path, TOOL_RESULT, HINTS);
   return {
     role: 'tool',
-    callId: unsupported.text(message.tool_call_id, `${path}tool_call_id`) ?? '',
+    callId,
     parts: readParts(message.content, path, unsupported),
     failed: false,
     ...cacheOf(message),
@@ -109,7 +150,7 @@ function readResult(
 function readAssistant(
   message: Record<string, unknown>,
   path: string,
-  unsupported: UnsupportedFields,
+  reading: Reading,
 ): AssistantPart[] {
   const history = UnsupportedFields.ofHistory();
   const parts: AssistantPart[] = [...readReasoningItem(message, path, history)];
@@ -117,30 +158,30 @@ function readAssistant(
   const refusal = textOf(message.refusal);
   if (refusal !== '') parts.push({ type: 'text', text: refusal });
   for (const [index, call] of records(message.tool_calls).entries())
-    parts.push(...readCall(call, `${path}tool_calls[${index}].`, unsupported));
+    parts.push(...readCall(call, `${path}tool_calls[${index}].`, reading));
+  if (isRecord(message.function_call)) {
+    const id = reading.legacyCalls.begin(message.function_call.name);
+    parts.push(...readCall({ id, function: message.function_call }, `${path}function_call.`, reading));
+  }
   return parts.filter((part) => part.type !== 'text' || part.text !== '');
 }
 
 function readCall(
   call: Record<string, unknown>,
   path: string,
-  unsupported: UnsupportedFields,
+  { naming, unsupported }: Reading,
 ): AssistantPart[] {
   const id = unsupported.text(call.id, `${path}id`) ?? '';
   const custom = isRecord(call.custom) ? call.custom : null;
   if (custom !== null) {
     const argumentsJson = customArguments(textOf(custom.input));
-    return [{ type: 'tool_call', id, name: textOf(custom.name), argumentsJson, ...cacheOf(call) }];
+    const name = naming.nameOf({ ...callerTool(textOf(custom.name)), isCustom: true });
+    return [{ type: 'tool_call', id, name, argumentsJson, ...cacheOf(call) }];
   }
-  const { name, arguments: json } = recordOf(call.function);
+  const { name: given, arguments: json } = recordOf(call.function);
   const argumentsJson = isRecord(json) ? JSON.stringify(json) : textOf(json);
-  const part: AssistantPart = {
-    type: 'tool_call',
-    id,
-    name: textOf(name),
-    argumentsJson,
-    ...cacheOf(call),
-  };
+  const name = naming.nameOf(callerTool(textOf(given)));
+  const part: AssistantPart = { type: 'tool_call', id, name, argumentsJson, ...cacheOf(call) };
   const signature = callSignatureOf(call);
   return signature === ''
     ? [part]
@@ -247,70 +288,6 @@ function texts(
   });
   return [...markLast(parts, cacheOf(message))];
 }
-
-/** The tools that may be called, and which of them has to be: a choice that allows some leaves the others out. */
-function readTools(
-  body: Readonly<Record<string, unknown>>,
-  unsupported: UnsupportedFields,
-): Pick<Conversation, 'tools' | 'toolChoice'> {
-  const tools = records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, unsupported));
-  const choice = body.tool_choice;
-  if (!isRecord(choice) || choice.type !== 'allowed_tools')
-    return { tools, toolChoice: readToolChoice(choice, unsupported) };
-  const { mode, tools: allowed } = recordOf(choice.allowed_tools);
-  const names = new Set(records(allowed).map(nameOfTool));
-  return {
-    tools: tools.filter(({ name }) => names.has(name)),
-    toolChoice: { type: mode === 'required' ? 'required' : 'auto' },
-  };
-}
-
-/** The name of a tool, or of one that a choice names. */
-const nameOfTool = (tool: Readonly<Record<string, unknown>>): string =>
-  textOf(recordOf(tool[textOf(tool.type)]).name);
-
-function readTool(tool: Record<string, unknown>, path: string, unsupported: UnsupportedFields): FunctionTool {
-  unsupported.unknown(tool, path, TOOL, HINTS);
-  const cached = cacheOf(tool);
-  if (isRecord(tool.custom)) {
-    const description = unsupported.text(tool.custom.description, `${path}custom.description`);
-    return {
-      name: textOf(tool.custom.name),
-      description: customDescription(description, tool.custom.format),
-      parameters: CUSTOM_PARAMETERS,
-      strict: null,
-      ...cached,
-    };
-  }
-  const named = isRecord(tool.function) ? tool.function : null;
-  if (tool.type !== 'function' || named === null)
-    unsupported.add(`${path}type`, `a tool of the type ${typeName(tool.type)}`);
-  if (named !== null) unsupported.unknown(named, `${path}function.`, FUNCTION, HINTS);
-  return {
-    name: textOf(named?.name),
-    description: unsupported.text(named?.description, `${path}function.description`),
-    parameters: named?.parameters ?? null,
-    strict: unsupported.boolean(named?.strict, `${path}function.strict`),
-    ...(cached.cache === undefined && named !== null ? cacheOf(named) : cached),
-  };
-}
-
-const TOOL = new Set(['type', 'function', 'custom']);
-const FUNCTION = new Set(['name', 'description', 'parameters', 'strict']);
-
-function readToolChoice(choice: unknown, unsupported: UnsupportedFields): ToolChoice | null {
-  if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice };
-  if (!isRecord(choice)) return null;
-  unsupported.unknown(choice, 'tool_choice.', CHOICE);
-  const kind = textOf(choice.type);
-  unsupported.unknown(recordOf(choice[kind]), `tool_choice.${kind}.`, CHOSEN);
-  const name = nameOfTool(choice);
-  if (name === '') unsupported.add('tool_choice', 'a choice that names no tool');
-  return { type: 'tool', name };
-}
-
-const CHOICE = new Set(['type', 'function', 'custom']);
-const CHOSEN = new Set(['name']);
 
 function readReasoning(
   body: Readonly<Record<string, unknown>>,

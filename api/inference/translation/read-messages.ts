@@ -2,10 +2,8 @@ import type {
   AnswerFormat,
   AssistantPart,
   Conversation,
-  FunctionTool,
   Reasoning,
   TextPart,
-  ToolChoice,
   Turn,
   UserPart,
 } from '#core/conversation/conversation.ts';
@@ -15,6 +13,9 @@ import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { cacheOf } from './cache-marks.ts';
 import { readCallSignature } from '../formats/call-signature.ts';
 import { readIssuer } from '../formats/signed-reasoning.ts';
+import { messagesTools, readMessagesChoice, readMessagesTools } from './read-messages-tools.ts';
+import { isStrictSchema } from './strict-schema.ts';
+import { callerTool, callerToolsIn, ToolNaming } from './tool-names.ts';
 
 /** Reads a messages body that passed its schema and policy. */
 export function readMessages(
@@ -22,27 +23,21 @@ export function readMessages(
   unsupported: UnsupportedFields,
 ): Conversation {
   unsupported.unknown(body, '', HINTS, READ, OURS);
+  const tools = messagesTools(body);
+  const naming = new ToolNaming(callerToolsIn(tools.map(({ tool }) => tool)));
   const system = readTexts(body.system, 'system', unsupported);
-  const turns: Turn[] = [];
-  for (const [index, message] of records(body.messages).entries()) {
-    const path = `messages[${index}].`;
-    if (message.role !== 'assistant') unsupported.unknown(message, path, MESSAGE, HINTS);
-    const blocks = blocksOf(message.content, `${path}content`, unsupported);
-    if (message.role === 'assistant') turns.push(readAssistant(blocks, `${path}content`));
-    else if (message.role === 'system') {
-      const parts = readTexts(message.content, `${path}content`, unsupported);
-      if (turns.length === 0) system.push(...parts);
-      else turns.push({ role: 'system', parts, at: `${path}role` });
-    } else turns.push(...readUser(blocks, `${path}content`, unsupported));
-  }
+  const reading: Reading = { system, turns: [], naming, unsupported };
+  for (const [index, message] of records(body.messages).entries())
+    readMessage(message, `messages[${index}].`, reading);
   refusePrefill(body.messages, unsupported);
   const choice = unsupported.record(body.tool_choice, 'tool_choice');
   const one = unsupported.boolean(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use');
   return {
     system,
-    turns,
-    tools: records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, unsupported)),
-    toolChoice: readToolChoice(choice, unsupported),
+    turns: reading.turns,
+    tools: readMessagesTools(tools, naming, unsupported),
+    toolNames: naming.shown,
+    toolChoice: readMessagesChoice(choice, naming, unsupported),
     parallelToolCalls: one === true ? false : null,
     temperature: numberOf(body.temperature),
     topP: unsupported.number(body.top_p, 'top_p'),
@@ -69,6 +64,54 @@ const READ = new Set([
   'output_format',
 ]);
 const MESSAGE = new Set(['role', 'content']);
+
+interface Reading {
+  system: TextPart[];
+  turns: Turn[];
+  naming: ToolNaming;
+  unsupported: UnsupportedFields;
+}
+
+function readMessage(message: Record<string, unknown>, path: string, reading: Reading): void {
+  const { system, turns, unsupported } = reading;
+  const at = `${path}content`;
+  if (message.role === 'assistant') {
+    readAnswer(blocksOf(message.content, at, unsupported), at, reading);
+    return;
+  }
+  unsupported.unknown(message, path, MESSAGE, HINTS);
+  if (message.role === 'system') {
+    const parts = readTexts(message.content, at, unsupported);
+    if (turns.length === 0) system.push(...parts);
+    else if (parts.length > 0) turns.push({ role: 'system', parts, at: `${path}role` });
+  } else turns.push(...readUser(blocksOf(message.content, at, unsupported), at, unsupported));
+}
+
+/** An earlier answer. Its provider forgets all that was said before the newest summary in it, and reads the summary instead. */
+function readAnswer(
+  blocks: readonly Record<string, unknown>[],
+  path: string,
+  { turns, naming, unsupported }: Reading,
+): void {
+  for (const [index, { type, content, encrypted_content }] of blocks.entries()) {
+    if (type === 'compaction' && !isSummary(content) && textOf(encrypted_content) !== '')
+      unsupported.add(`${path}[${index}].encrypted_content`, 'a compaction that only its issuer can read');
+  }
+  const summaryAt = blocks.findLastIndex(({ type, content }) => type === 'compaction' && isSummary(content));
+  const summary = blocks[summaryAt];
+  if (summary !== undefined) {
+    const text = textsIn(summary.content).join('');
+    turns.splice(0, turns.length, { role: 'user', parts: [{ type: 'text', text, ...cacheOf(summary) }] });
+  }
+  const rest = blocks.slice(summaryAt + 1);
+  if (summary === undefined || rest.length > 0) turns.push(readAssistant(rest, path, naming));
+}
+
+const textsIn = (content: unknown): string[] =>
+  typeof content === 'string' ? [content] : records(content).map(({ text }) => textOf(text));
+
+/** A summary that failed has no content, and its provider takes no notice of it. */
+const isSummary = (content: unknown): boolean => textsIn(content).some((text) => text !== '');
 
 /** The provider would go on with such an answer; all others begin a new one. */
 function refusePrefill(messages: unknown, unsupported: UnsupportedFields): void {
@@ -209,8 +252,12 @@ const SOURCE = new Set(['type', 'url', 'media_type', 'data', 'content']);
 const DOCUMENT = new Set(['type', 'source', 'title', 'context', 'citations']);
 const CITATIONS = new Set(['enabled']);
 
-/** An earlier answer. Clients print it back with members of their own, of which none is named. */
-function readAssistant(blocks: readonly Record<string, unknown>[], path: string): Turn {
+/** Clients print an earlier answer back with members of their own, of which none is named. */
+function readAssistant(
+  blocks: readonly Record<string, unknown>[],
+  path: string,
+  naming: ToolNaming,
+): Turn {
   const history = UnsupportedFields.ofHistory();
   const parts = blocks.flatMap((block, index): AssistantPart[] => {
     switch (block.type) {
@@ -225,7 +272,7 @@ function readAssistant(blocks: readonly Record<string, unknown>[], path: string)
           {
             type: 'tool_call',
             id: textOf(block.id),
-            name: textOf(block.name),
+            name: naming.nameOf(callerTool(textOf(block.name))),
             argumentsJson: JSON.stringify(block.input ?? {}),
             ...cacheOf(block),
           },
@@ -251,54 +298,6 @@ function readRedacted(data: string): AssistantPart {
     ? { ...part, encrypted: kept, ...issued }
     : { ...part, encrypted: null, callSignature };
 }
-
-function readTool(tool: Record<string, unknown>, path: string, unsupported: UnsupportedFields): FunctionTool {
-  if (typeof tool.type === 'string' && tool.type !== 'custom')
-    unsupported.add(`${path}type`, `a tool of the type ${typeName(tool.type)}`);
-  unsupported.unknown(tool, path, TOOL, HINTS);
-  return {
-    name: textOf(tool.name),
-    description: unsupported.text(tool.description, `${path}description`),
-    parameters: tool.input_schema ?? null,
-    strict: unsupported.boolean(tool.strict, `${path}strict`),
-    ...cacheOf(tool),
-  };
-}
-
-const TOOL = new Set([
-  'type',
-  'name',
-  'description',
-  'input_schema',
-  'strict',
-  // How the provider hands the input over, and who may call: of no effect on what is called.
-  'eager_input_streaming',
-  'allowed_callers',
-  // It says only when the schema is read: the tool is sent in full.
-  'defer_loading',
-  'input_examples',
-]);
-
-function readToolChoice(choice: Record<string, unknown>, unsupported: UnsupportedFields): ToolChoice | null {
-  unsupported.unknown(choice, 'tool_choice.', CHOICE);
-  switch (choice.type) {
-    case 'auto':
-    case 'none':
-      return { type: choice.type };
-    case 'any':
-      return { type: 'required' };
-    case 'tool':
-      if (textOf(choice.name) === '') unsupported.add('tool_choice.name', 'a choice that names no tool');
-      return { type: 'tool', name: textOf(choice.name) };
-    case undefined:
-      return null;
-    default:
-      unsupported.leaveOut('tool_choice.type');
-      return null;
-  }
-}
-
-const CHOICE = new Set(['type', 'name', 'disable_parallel_tool_use']);
 
 function readReasoning(
   body: Readonly<Record<string, unknown>>,
@@ -343,20 +342,7 @@ function readFormat(format: unknown, unsupported: UnsupportedFields): AnswerForm
   }
   unsupported.unknown(format, 'output_config.format.', FORMAT);
   const schema = format.schema ?? {};
-  return { type: 'json_schema', name: 'answer', description: null, schema, strict: isStrict(schema) ? true : null };
+  return { type: 'json_schema', name: 'answer', description: null, schema, strict: isStrictSchema(schema) ? true : null };
 }
 
 const FORMAT = new Set(['type', 'schema']);
-
-/** Other vendors hold a model strictly only to a schema whose properties are all required, at every depth. */
-function isStrict(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.every(isStrict);
-  if (!isRecord(schema)) return true;
-  const { properties, required, additionalProperties } = schema;
-  if (isRecord(properties)) {
-    const names = new Set(Array.isArray(required) ? required : []);
-    if (additionalProperties !== false || !Object.keys(properties).every((name) => names.has(name)))
-      return false;
-  }
-  return Object.values(schema).every(isStrict);
-}

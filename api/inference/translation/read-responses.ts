@@ -1,6 +1,7 @@
 import type {
   AnswerFormat,
   AssistantPart,
+  CallerTool,
   Conversation,
   FunctionTool,
   Reasoning,
@@ -15,7 +16,17 @@ import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { cacheOf, markLast } from './cache-marks.ts';
 import { readSignedReasoning } from '../formats/signed-reasoning.ts';
 import { verbosityAt } from './tool-words.ts';
-import { CUSTOM_PARAMETERS, customArguments, customDescription, joinedName } from './tool-names.ts';
+import { isOwnCall, readOwnCall, readOwnOutput } from './own-calls.ts';
+import {
+  CUSTOM_PARAMETERS,
+  callerTool,
+  callerToolsIn,
+  customArguments,
+  customDescription,
+  namespaceOf,
+  nameOfTool,
+  ToolNaming,
+} from './tool-names.ts';
 
 /** Of a responses body that passed its schema and policy. */
 export function readResponses(
@@ -25,9 +36,10 @@ export function readResponses(
   unsupported.unknown(body, '', HINTS, READ, OURS);
   const system: TextPart[] =
     textOf(body.instructions) === '' ? [] : [{ type: 'text', text: textOf(body.instructions) }];
-  const reading: Reading = { system, turns: [], tools: [], unsupported };
   const items =
     typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : records(body.input);
+  const naming = new ToolNaming([body, ...items].flatMap(({ tools }) => callerToolsIn(tools)));
+  const reading: Reading = { system, turns: [], tools: [], naming, unsupported };
   for (const [index, item] of items.entries()) readItem(item, `input[${index}].`, reading);
   const text = unsupported.record(body.text, 'text');
   unsupported.unknown(text, 'text.', TEXT);
@@ -35,7 +47,8 @@ export function readResponses(
   return {
     system,
     turns: reading.turns,
-    ...readTools(body, reading.tools, unsupported),
+    ...readTools(body, reading),
+    toolNames: naming.shown,
     parallelToolCalls: unsupported.boolean(body.parallel_tool_calls, 'parallel_tool_calls'),
     temperature: numberOf(body.temperature),
     topP: unsupported.number(body.top_p, 'top_p'),
@@ -75,6 +88,7 @@ interface Reading {
   turns: Turn[];
   /** Tools that items bring, such as those that an earlier search for tools found. */
   tools: FunctionTool[];
+  naming: ToolNaming;
   unsupported: UnsupportedFields;
 }
 
@@ -91,7 +105,7 @@ function readItem(item: Record<string, unknown>, path: string, reading: Reading)
       return;
     case 'function_call':
     case 'custom_tool_call':
-      answerOf(turns).push(readCall(item, path, unsupported));
+      answerOf(turns).push(readCall(item, path, reading));
       return;
     case 'function_call_output':
     case 'custom_tool_call_output':
@@ -107,27 +121,43 @@ function readItem(item: Record<string, unknown>, path: string, reading: Reading)
     case 'item_reference':
       unsupported.add(`${path}type`, 'an item that only a provider has stored');
       return;
+    case 'compaction':
+    case 'context_compaction':
+      readCompaction(item, path, reading);
+      return;
     default:
+      if (isOwnCall(item)) answerOf(turns).push(readOwnCall(item));
+      turns.push(...readOwnOutput(item, (output) => readParts(output, `${path}output`, unsupported)));
       // What a provider ran by itself for an earlier answer is told by the answer's text.
       for (const [index, tool] of records(item.tools).entries())
-        reading.tools.push(...readTool(tool, `${path}tools[${index}].`, null, unsupported));
+        reading.tools.push(...readTool(tool, `${path}tools[${index}].`, null, reading));
   }
 }
 
 function readCall(
   item: Record<string, unknown>,
   path: string,
-  unsupported: UnsupportedFields,
+  { naming, unsupported }: Reading,
 ): AssistantPart {
-  const namespace = typeof item.namespace === 'string' ? item.namespace : null;
+  const isCustom = item.type === 'custom_tool_call';
+  const name = unsupported.text(item.name, `${path}name`) ?? '';
   return {
     type: 'tool_call',
     id: unsupported.text(item.call_id, `${path}call_id`) ?? '',
-    name: joinedName(namespace, unsupported.text(item.name, `${path}name`) ?? ''),
-    argumentsJson:
-      item.type === 'custom_tool_call' ? customArguments(textOf(item.input)) : textOf(item.arguments),
+    name: naming.nameOf({ ...callerTool(name, namespaceOf(item.namespace)), isCustom }),
+    argumentsJson: isCustom ? customArguments(textOf(item.input)) : textOf(item.arguments),
     ...cacheOf(item),
   };
+}
+
+/** A summary of what was said before. One without any content is left from an attempt that failed, and says nothing. */
+function readCompaction(item: Record<string, unknown>, path: string, { turns, unsupported }: Reading): void {
+  const texts = [item.content, item.summary]
+    .flatMap((said) => (typeof said === 'string' ? [said] : records(said).map(({ text }) => textOf(text))))
+    .filter((text) => text !== '');
+  if (texts.length > 0) turns.push({ role: 'user', parts: texts.map((text) => ({ type: 'text', text })) });
+  else if (textOf(item.encrypted_content) !== '')
+    unsupported.add(`${path}encrypted_content`, 'a compaction that only its issuer can read');
 }
 
 const CALL_OUTPUT = new Set(['type', 'id', 'call_id', 'output', 'status', 'name']);
@@ -153,7 +183,7 @@ function readMessage(
     case 'system':
     case 'developer':
       if (turns.length === 0) system.push(...texts());
-      else turns.push({ role: 'system', parts: texts(), at: `${path}role` });
+      else if (parts.length > 0) turns.push({ role: 'system', parts: texts(), at: `${path}role` });
       return;
     case 'user':
       turns.push({ role: 'user', parts });
@@ -237,42 +267,44 @@ const REFUSAL_PART = new Set(['type', 'refusal']);
 const IMAGE_PART = new Set(['type', 'image_url', 'detail']);
 const FILE_PART = new Set(['type', 'file_url', 'filename', 'detail']);
 
-/** The tools that may be called, and which of them has to be: a choice that allows some leaves the others out. */
+/** The tools that may be called, and the choice among them: one that allows some leaves the others out. */
 function readTools(
   body: Readonly<Record<string, unknown>>,
-  brought: readonly FunctionTool[],
-  unsupported: UnsupportedFields,
+  reading: Reading,
 ): Pick<Conversation, 'tools' | 'toolChoice'> {
+  const { naming, unsupported } = reading;
   const sent = records(body.tools).flatMap((tool, index) =>
-    readTool(tool, `tools[${index}].`, null, unsupported),
+    readTool(tool, `tools[${index}].`, null, reading),
   );
-  const tools = [...new Map([...sent, ...brought].map((tool) => [tool.name, tool])).values()];
+  const tools = [...new Map([...sent, ...reading.tools].map((tool) => [tool.name, tool])).values()];
   const choice = body.tool_choice;
   if (!isRecord(choice) || choice.type !== 'allowed_tools')
-    return { tools, toolChoice: readToolChoice(choice, unsupported) };
-  const names = new Set(records(choice.tools).map(nameOfTool));
+    return { tools, toolChoice: readToolChoice(choice, naming, unsupported) };
+  const names = new Set(records(choice.tools).map((tool) => naming.nameOf(chosenTool(tool))));
   return {
     tools: tools.filter(({ name }) => names.has(name)),
     toolChoice: { type: choice.mode === 'required' ? 'required' : 'auto' },
   };
 }
 
-const nameOfTool = ({ namespace, name }: Readonly<Record<string, unknown>>): string =>
-  joinedName(typeof namespace === 'string' ? namespace : null, textOf(name));
+const chosenTool = (choice: Readonly<Record<string, unknown>>): CallerTool =>
+  callerTool(nameOfTool(choice), namespaceOf(choice.namespace));
 
 /** A namespace is all the tools in it. */
 function readTool(
   tool: Record<string, unknown>,
   path: string,
   namespace: string | null,
-  unsupported: UnsupportedFields,
+  reading: Reading,
 ): FunctionTool[] {
+  const { naming, unsupported } = reading;
   if (tool.type === 'namespace') {
+    unsupported.unknown(tool, path, NAMESPACE, HINTS);
     return records(tool.tools).flatMap((inner, index) =>
-      readTool(inner, `${path}tools[${index}].`, textOf(tool.name), unsupported),
+      readTool(inner, `${path}tools[${index}].`, namespaceOf(tool.name), reading),
     );
   }
-  const name = joinedName(namespace, textOf(tool.name));
+  const name = naming.nameOf(callerTool(nameOfTool(tool), namespace));
   const description = unsupported.text(tool.description, `${path}description`);
   unsupported.unknown(tool, path, TOOL, HINTS);
   if (tool.type === 'custom') {
@@ -299,19 +331,24 @@ function readTool(
   ];
 }
 
+const NAMESPACE = new Set(['type', 'name', 'tools']);
 // A tool whose loading is deferred is sent in full: the field says only when its schema is read.
 const TOOL = new Set(['type', 'name', 'description', 'parameters', 'strict', 'format', 'defer_loading']);
 
-function readToolChoice(choice: unknown, unsupported: UnsupportedFields): ToolChoice | null {
+function readToolChoice(
+  choice: unknown,
+  naming: ToolNaming,
+  unsupported: UnsupportedFields,
+): ToolChoice | null {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice };
   if (choice === undefined || choice === null) return null;
-  const name = isRecord(choice) ? nameOfTool(choice) : '';
+  const chosen = chosenTool(recordOf(choice));
   unsupported.unknown(recordOf(choice), 'tool_choice.', CHOICE);
-  if (name === '') {
+  if (chosen.name === '') {
     unsupported.add('tool_choice', 'a choice that names no tool');
     return null;
   }
-  return { type: 'tool', name };
+  return { type: 'tool', name: naming.nameOf(chosen) };
 }
 
 const CHOICE = new Set(['type', 'name', 'namespace']);

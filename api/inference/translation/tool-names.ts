@@ -1,56 +1,123 @@
 import { createHash } from 'node:crypto';
+import type { CallerTool, ToolNames } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
 import { recordOf, records, textOf } from '../formats/values.ts';
 
+export type { ToolNames } from '#core/conversation/conversation.ts';
+
 /*
- * A provider of another format knows functions alone, each with one name. Tools in a namespace get a joined name there, and a
- * custom tool, which takes a plain text, becomes a function of one text.
+ * A provider of another format knows functions alone, each with one name. Tools in a namespace get a joined name there, a name
+ * that vendors do not take gets a shorter one, and a custom tool, which takes a plain text, becomes a function of one text.
  */
-
-/** A tool as the caller knows it. */
-export interface CallerTool {
-  name: string;
-  /** `null`: it stands in none. */
-  namespace: string | null;
-  /** It is called with a plain text. */
-  isCustom: boolean;
-}
-
-/** Tools whose name or kind differs at the provider, by their names there. */
-export type ToolNames = ReadonlyMap<string, CallerTool>;
 
 export const NO_TOOL_NAMES: ToolNames = new Map();
 
-/** Vendors take no longer names of functions. */
+/** Vendors take no longer names of functions, and no other letters in them. */
 const NAME_CHARS_MAX = 64;
 const HASH_CHARS = 8;
 const JOINT = '__';
 
-/** The name of a tool at the provider: the same in every request, because calls of earlier answers have to name it. */
-export function joinedName(namespace: string | null, name: string): string {
-  if (namespace === null || namespace === '') return name;
-  const joined = `${namespace}${JOINT}${name}`;
-  if (joined.length <= NAME_CHARS_MAX && /^[\w-]+$/.test(joined)) return joined;
-  // Two long names must not become one.
-  const hash = createHash('sha256').update(joined).digest('hex').slice(0, HASH_CHARS);
-  const kept = joined.replaceAll(/[^\w-]/g, '_').slice(0, NAME_CHARS_MAX - HASH_CHARS - 1);
-  return `${kept}_${hash}`;
+const isFit = (name: string): boolean => name.length <= NAME_CHARS_MAX && /^[\w-]*$/.test(name);
+
+/** The name that a tool has at the provider if no other tool is in its way. */
+const wantedName = ({ namespace, name }: CallerTool): string =>
+  namespace === null ? name : `${namespace}${JOINT}${name}`;
+
+const identityOf = ({ namespace, name }: CallerTool): string => JSON.stringify([namespace, name]);
+
+/**
+ * Gives the tools of one request the names that they have at the provider: no two tools the same name, and each tool the same name in
+ * the list, in a choice and in the calls of earlier answers. The names depend on the tools alone, and not on their order.
+ */
+export class ToolNaming {
+  /** The provider's names by the identities of the tools. */
+  readonly #names = new Map<string, string>();
+  readonly #tools = new Map<string, CallerTool>();
+
+  /** @param tools All tools of the request, whichever member brings them. */
+  constructor(tools: readonly CallerTool[]) {
+    const claims = new Map<string, Set<string>>();
+    for (const tool of tools) {
+      const claimants = claims.get(wantedName(tool)) ?? new Set();
+      claims.set(wantedName(tool), claimants.add(identityOf(tool)));
+    }
+    // A tool that stands in no namespace keeps its name, because the caller's prompts speak of it.
+    const isPlain = (tool: CallerTool): boolean => tool.namespace === null && isFit(tool.name);
+    for (const tool of tools) if (isPlain(tool)) this.#add(tool, tool.name);
+    for (const tool of tools) {
+      if (isPlain(tool)) continue;
+      const isAlone = claims.get(wantedName(tool))?.size === 1;
+      this.#add(tool, isAlone ? wantedName(tool) : hashedName(tool, 0));
+    }
+  }
+
+  /** The provider's name of a tool, also of one that an earlier answer called and this request no longer has. */
+  nameOf(tool: CallerTool): string {
+    return this.#names.get(identityOf(tool)) ?? this.#add(tool, wantedName(tool));
+  }
+
+  /** The tools that an answer must show in another way than the provider writes them. */
+  get shown(): ToolNames {
+    return new Map([...this.#tools].filter(([given, tool]) => differs(given, tool)));
+  }
+
+  #add(tool: CallerTool, wanted: string): string {
+    const identity = identityOf(tool);
+    let name = this.#names.get(identity) ?? (isFit(wanted) ? wanted : hashedName(tool, 0));
+    for (let attempt = 0; this.#isOfAnother(name, identity); attempt++) name = hashedName(tool, attempt);
+    this.#names.set(identity, name);
+    this.#tools.set(name, tool);
+    return name;
+  }
+
+  #isOfAnother(name: string, identity: string): boolean {
+    const tool = this.#tools.get(name);
+    return tool !== undefined && identityOf(tool) !== identity;
+  }
 }
 
-/** The names that an answer has to show otherwise than the provider writes them. */
-export function toolNamesOf(tools: unknown): ToolNames {
-  const names = new Map<string, CallerTool>();
-  const add = (tool: Record<string, unknown>, namespace: string | null): void => {
-    const isCustom = tool.type === 'custom';
-    const name = textOf(tool.name) || textOf(recordOf(tool[textOf(tool.type)]).name);
-    if (isCustom || namespace !== null) names.set(joinedName(namespace, name), { name, namespace, isCustom });
-  };
-  for (const tool of records(tools)) {
-    if (tool.type === 'namespace') for (const inner of records(tool.tools)) add(inner, textOf(tool.name));
-    else add(tool, null);
-  }
-  return names;
+const differs = (given: string, { name, namespace, isCustom, isLegacy }: CallerTool): boolean =>
+  isCustom || isLegacy || namespace !== null || given !== name;
+
+/** A name that two different tools share by chance alone. */
+function hashedName(tool: CallerTool, attempt: number): string {
+  const identity = identityOf(tool);
+  const text = attempt === 0 ? identity : `${identity} ${attempt}`;
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, HASH_CHARS);
+  const begin = wantedName(tool)
+    .replaceAll(/[^\w-]/g, '_')
+    .slice(0, NAME_CHARS_MAX - HASH_CHARS - 1);
+  return `${begin}_${hash}`;
 }
+
+/** The tools in a list of any format, those in namespaces included. */
+export function callerToolsIn(tools: unknown, namespace: string | null = null): CallerTool[] {
+  return records(tools).flatMap((tool) =>
+    tool.type === 'namespace'
+      ? callerToolsIn(tool.tools, namespaceOf(tool.name))
+      : [{ ...callerTool(nameOfTool(tool), namespace), isCustom: isCustomTool(tool) }],
+  );
+}
+
+/** A custom tool of the messages format is a function with a schema, and its type may be left out. */
+const isCustomTool = ({ type, input_schema }: Readonly<Record<string, unknown>>): boolean =>
+  type === 'custom' && input_schema === undefined;
+
+/** The name of a tool, or of one that a choice names: chats have it in a record that is named after the type. */
+export const nameOfTool = ({ type, name, ...rest }: Readonly<Record<string, unknown>>): string => {
+  if (typeof name === 'string') return name;
+  return textOf(recordOf(type === 'custom' ? rest.custom : rest.function).name);
+};
+
+/** An empty name is no namespace. */
+export const namespaceOf = (name: unknown): string | null => textOf(name) || null;
+
+export const callerTool = (name: string, namespace: string | null = null): CallerTool => ({
+  name,
+  namespace,
+  isCustom: false,
+  isLegacy: false,
+});
 
 /** The one member of a custom tool's arguments at the provider. */
 const INPUT = 'input';

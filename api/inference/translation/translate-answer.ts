@@ -12,7 +12,7 @@ import { MessagesSink, writeMessagesAnswer } from './messages-sink.ts';
 import { MessagesSource } from './messages-source.ts';
 import { OwnSource } from './own-source.ts';
 import { ResponsesSink, type ShownResponse, writeResponsesAnswer } from './responses-sink.ts';
-import { NO_TOOL_NAMES, toolNamesOf } from './tool-names.ts';
+import { NO_TOOL_NAMES } from './tool-names.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
 /** Reads what a translated call is answered: in the chat format, in the messages format, or in one that only the kind speaks. */
@@ -25,19 +25,14 @@ export const openSourceOf = ({ format, provider }: Candidate): AnswerSource =>
   openSource(provider.kind.ownFormat ?? format.name);
 
 /** How the caller is shown the answer to its own request: with the names of its tools, and the members that repeat it. */
-export function shownTo(plan: CallPlan): ShownParts {
-  const { showUsage, showReasoning, format, body } = plan;
-  const tools = format.name === 'messages' ? undefined : memberText(body, 'tools');
-  const mayDiffer = tools !== undefined && OTHER_TOOLS.test(tools);
-  const names = mayDiffer ? toolNamesOf(JSON.parse(tools)) : NO_TOOL_NAMES;
+export function shownTo(plan: CallPlan, { toolNames }: Candidate): ShownParts {
+  const { showUsage, showReasoning, format } = plan;
+  const names = toolNames ?? NO_TOOL_NAMES;
   return { showUsage, showReasoning, names, echo: format.name === 'responses' ? echoOf(plan) : '' };
 }
 
 /** What a caller may be shown otherwise than the provider wrote it. */
 export type ShownParts = ShownChat & ShownResponse;
-
-/** Types of tools that providers of other formats do not know. */
-const OTHER_TOOLS = /"(?:custom|namespace)"/;
 
 export function openSink(to: FormatName, identity: AnswerIdentity, shown: ShownParts): AnswerSink {
   switch (to) {
@@ -46,7 +41,7 @@ export function openSink(to: FormatName, identity: AnswerIdentity, shown: ShownP
     case 'responses':
       return new ResponsesSink(identity, shown);
     case 'messages':
-      return new MessagesSink(identity);
+      return new MessagesSink(identity, shown);
   }
 }
 
@@ -63,6 +58,6 @@ export function writeAnswer(
     case 'responses':
       return writeResponsesAnswer(whole, identity, shown);
     case 'messages':
-      return writeMessagesAnswer(whole, identity);
+      return writeMessagesAnswer(whole, identity, shown);
   }
 }

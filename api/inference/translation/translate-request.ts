@@ -1,11 +1,12 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
-import type { AskedModel, Conversation } from '#core/conversation/conversation.ts';
+import type { AskedModel, Conversation, ToolNames } from '#core/conversation/conversation.ts';
 import type { OwnFormat } from '#core/conversation/own-format.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import { nameUnsupportedPlugins } from '../formats/name-unsupported-plugins.ts';
 import { type UnsupportedField, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { type JsonObject, scanJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
+import { translatedTokensMax } from '../price/prompt-bound.ts';
 import { cacheOf } from './cache-marks.ts';
 import { orderResults } from './order-results.ts';
 import { readChat } from './read-chat.ts';
@@ -40,13 +41,18 @@ export function translateRequest(
   if (object === 'too_deep')
     return cannotBeSent({ param: 'arguments', words: 'tool calls that nest so deep' });
   if (typeof object === 'string') throw new Error('A translated body is no JSON object.');
-  return { object, leftOut: unsupported.leftOut };
+  const { toolNames } = conversation;
+  return { object, leftOut: unsupported.leftOut, toolNames, promptTokensMax: translatedTokensMax(object, body) };
 }
 
 export interface TranslatedRequest {
   object: JsonObject;
   /** The names of the fields that it has no words for, as the caller wrote them. */
   leftOut: readonly string[];
+  /** How the caller knows the tools that an answer may call. */
+  toolNames: ToolNames;
+  /** No prompt that a server makes of it can be longer. */
+  promptTokensMax: number;
 }
 
 function write(

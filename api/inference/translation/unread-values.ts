@@ -15,11 +15,13 @@ export function withMarkedNumbers(
   marks: NumberMarks,
 ): Readonly<Record<string, unknown>> {
   let body = value;
-  for (const { member, path } of UNREAD[format]) {
+  for (const { member, paths, holds } of UNREAD[format]) {
     const bytes = memberBytes(object, member);
-    const marked = bytes === undefined ? null : marks.parse(bytes);
+    if (bytes === undefined || (holds !== undefined && !bytes.includes(holds))) continue;
+    const marked = marks.parse(bytes);
     if (marked === null) continue;
-    body = { ...body, [member]: graft(body[member], marked.value, path) };
+    for (const path of paths)
+      body = { ...body, [member]: graft(body[member], marked.value, path) };
   }
   return body;
 }
@@ -38,20 +40,48 @@ export function withMarkedNumbersAt(
 
 export const EACH = '*';
 
-/** `EACH` stands for every entry of a list. */
-const UNREAD: Readonly<Record<FormatName, readonly { member: string; path: readonly string[] }[]>> = {
+interface UnreadMember {
+  member: string;
+  /** `EACH` stands for every entry of a list. */
+  paths: readonly (readonly string[])[];
+  /** A text that stands in every value in which the paths lead anywhere; missing: the value is always read. */
+  holds?: string;
+}
+
+const TOOLS = [
+  [EACH, 'parameters'],
+  [EACH, 'tools', EACH, 'parameters'],
+];
+
+const UNREAD: Readonly<Record<FormatName, readonly UnreadMember[]>> = {
   chat: [
-    { member: 'tools', path: [EACH, 'function', 'parameters'] },
-    { member: 'response_format', path: ['json_schema', 'schema'] },
+    { member: 'tools', paths: [[EACH, 'function', 'parameters']] },
+    { member: 'functions', paths: [[EACH, 'parameters']] },
+    { member: 'response_format', paths: [['json_schema', 'schema']] },
   ],
   responses: [
-    { member: 'tools', path: [EACH, 'parameters'] },
-    { member: 'text', path: ['format', 'schema'] },
+    { member: 'tools', paths: TOOLS },
+    { member: 'input', paths: TOOLS.map((path) => [EACH, 'tools', ...path]), holds: '"tools"' },
+    { member: 'input', paths: ['operation', 'action', 'actions'].map((name) => [EACH, name]), holds: '_call"' },
+    { member: 'text', paths: [['format', 'schema']] },
   ],
   messages: [
-    { member: 'tools', path: [EACH, 'input_schema'] },
-    { member: 'output_config', path: ['format', 'schema'] },
-    { member: 'messages', path: [EACH, 'content', EACH, 'input'] },
+    {
+      member: 'tools',
+      paths: [
+        [EACH, 'input_schema'],
+        [EACH, 'input_examples'],
+      ],
+    },
+    { member: 'output_config', paths: [['format', 'schema']] },
+    { member: 'output_format', paths: [['schema']] },
+    {
+      member: 'messages',
+      paths: [
+        [EACH, 'content', EACH, 'input'],
+        [EACH, 'content', EACH, 'tool', 'definition', 'input_schema'],
+      ],
+    },
   ],
 };
 

@@ -60,13 +60,15 @@ function writeTurns(
       const seen = turn.parts.filter((part) => part.type !== 'text');
       if (seen.length > 0) images.push({ type: 'text', text: `From ${turn.callId}:` }, ...seen);
     } else showImages();
-    messages.push(writeTurn(turn, dialect, unsupported));
+    const message = writeTurn(turn, dialect, unsupported);
+    if (message !== null) messages.push(message);
   }
   showImages();
   return messages;
 }
 
-function writeTurn(turn: Turn, dialect: AskedDialect, unsupported: UnsupportedFields): object {
+/** `null`: the turn says nothing. */
+function writeTurn(turn: Turn, dialect: AskedDialect, unsupported: UnsupportedFields): object | null {
   switch (turn.role) {
     case 'system':
       return { role: 'system', content: turn.parts.map(({ text }) => text).join('\n\n') };
@@ -89,19 +91,24 @@ function writeTurn(turn: Turn, dialect: AskedDialect, unsupported: UnsupportedFi
 
 const IMAGE_FOLLOWS = '(The image or file follows in the next message of the user.)';
 
+/** Some servers refuse an answer that says nothing, as a model gives it after the result of a tool. */
 function writeAnswer(
   parts: readonly AssistantPart[],
   { reasoningMember, signsCalls, takesReasoningDetails }: AskedDialect,
-): object {
+): object | null {
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
   const reasoning = parts.map((part) => (part.type === 'reasoning' ? part.text : '')).join('');
   const calls = chatCallsOf(parts, { signed: signsCalls });
   const details = takesReasoningDetails ? writeDetails(parts) : [];
+  const sentReasoning = {
+    ...(reasoningMember === null || reasoning === '' ? {} : { [reasoningMember]: reasoning }),
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
+  };
+  if (text === '' && calls === undefined && Object.keys(sentReasoning).length === 0) return null;
   return {
     role: 'assistant',
     content: text === '' && calls !== undefined ? null : text,
-    ...(reasoningMember === null || reasoning === '' ? {} : { [reasoningMember]: reasoning }),
-    ...(details.length === 0 ? {} : { reasoning_details: details }),
+    ...sentReasoning,
     tool_calls: calls,
   };
 }

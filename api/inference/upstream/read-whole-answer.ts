@@ -86,7 +86,7 @@ const wholeOf = (candidate: Candidate, { answer, value }: GoodAnswer): WholeAnsw
 /** What a provider said in its own format, as the caller's provider would have. */
 export function inCallersFormat(call: RunningCall, whole: WholeAnswer, usage: Usage | null): Attempt {
   const { plan } = call.options;
-  const { value, bytes } = writeAnswer(plan.format.name, whole, call.identity, shownTo(plan));
+  const { value, bytes } = writeAnswer(plan.format.name, whole, call.identity, shownTo(plan, call.candidate));
   const answer = scanJsonObject(bytes, anyDepth);
   if (typeof answer === 'string') throw new Error('A translated answer is no JSON object.');
   const deliveredTokens = estimateTokens(whole.bytes);

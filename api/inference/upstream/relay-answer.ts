@@ -74,7 +74,7 @@ function openReader(call: RunningCall): StreamReader {
   const { plan } = call.options;
   const { endpoint, model, format, provider, translated } = call.candidate;
   if (translated !== null) {
-    const sink = openSink(plan.format.name, call.identity, shownTo(plan));
+    const sink = openSink(plan.format.name, call.identity, shownTo(plan, call.candidate));
     return new TranslatedStream(openSourceOf(call.candidate), sink);
   }
   const { upstreamModel } = endpoint;
