@@ -9,7 +9,7 @@ interface Beta {
   name: string;
   /** Whether a caller may switch it on. Some change prices, some reach what is kept for the account that all agents share. */
   isAllowed: boolean;
-  /** Paths of members that come with it; `cache_control.scope` stands for that of any part. */
+  /** Paths of members that come with it; `cache_control.scope` stands for that of any part, `messages[]` for any message. */
   fields: readonly string[];
 }
 
@@ -23,8 +23,22 @@ const betas: readonly Beta[] = [
   { name: 'advanced-tool-use-2025-11-20', isAllowed: true, fields: [] },
   { name: 'fine-grained-tool-streaming-2025-05-14', isAllowed: true, fields: [] },
   { name: 'extended-cache-ttl-2025-04-11', isAllowed: true, fields: [] },
+  // Policy reads every tool that they bring.
+  { name: 'mid-conversation-tool-changes-2026-07-01', isAllowed: true, fields: [] },
+  { name: 'inline-tools-2026-09-15', isAllowed: true, fields: [] },
+  {
+    name: 'mid-conversation-output-config-2026-07-01',
+    isAllowed: true,
+    fields: ['messages[].output_config'],
+  },
+  { name: 'mid-conversation-system-clear-at-2026-08-21', isAllowed: true, fields: ['messages[].clear_at'] },
+  { name: 'thinking-display-updates-2026-08-18', isAllowed: true, fields: [] },
+  { name: 'thinking-binding-controls-2026-08-01', isAllowed: true, fields: ['thinking.block_binding'] },
   // What is cached for the whole account would tell one agent what another has asked.
   { name: 'prompt-caching-scope-2026-01-05', isAllowed: false, fields: ['cache_control.scope'] },
+  // It compares a call with an earlier one of the account.
+  { name: 'cache-diagnosis-2026-04-07', isAllowed: false, fields: ['diagnostics'] },
+  { name: 'fallback-credit-2026-06-01', isAllowed: false, fields: ['fallback_credit_token'] },
 ];
 
 /** The betas that a caller asks for and may switch on, as one header; `null`: none. */

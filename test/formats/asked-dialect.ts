@@ -1,4 +1,4 @@
-import type { AskedDialect } from '#core/conversation/conversation.ts';
+import type { AskedDialect, AskedModel } from '#core/conversation/conversation.ts';
 import type { ShownParts } from '../../api/inference/translation/translate-answer.ts';
 
 /** A server that takes what most servers take. */
@@ -12,3 +12,11 @@ export const askedDialect: AskedDialect = {
 
 /** A caller who is shown all, and has no tools of a kind of their own. */
 export const asAsked: ShownParts = { showUsage: true, showReasoning: true, names: new Map(), echo: '"tools":[]' };
+
+/** A model that is asked at such a server. */
+export const asked: AskedModel = {
+  upstreamModel: 'm',
+  outputTokensCap: 4_000,
+  reasonsByEffort: false,
+  dialect: askedDialect,
+};

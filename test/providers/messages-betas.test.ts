@@ -55,6 +55,28 @@ describe('a beta and the fields that it brings', () => {
     expect(text.match(new RegExp(JSON.stringify(plain).replace(/[{}]/g, '\\$&'), 'g'))).toHaveLength(5);
   });
 
+  it.each([
+    ['mid-conversation-output-config-2026-07-01', 'output_config', { effort: 'low' }],
+    ['mid-conversation-system-clear-at-2026-08-21', 'clear_at', 'next_user_message'],
+  ])('that stand at messages pass with %s, and stay away without it', (name, field, value) => {
+    const body = { messages: [{ role: 'user', content: 'x' }, { role: 'system', content: 's', [field]: value }] };
+    expect(betaFieldsIn(body, allowedBetas({ 'anthropic-beta': name }))).toEqual([]);
+    expect(betaFieldsIn(body, null)).toEqual([`messages[].${field}`]);
+    expect(sent(body, null)).toEqual({ messages: [{ role: 'user', content: 'x' }, { role: 'system', content: 's' }] });
+  });
+
+  it.each(['mid-conversation-tool-changes-2026-07-01', 'inline-tools-2026-09-15'])(
+    'pass where a message brings tools: %s',
+    (name) => {
+      expect(allowedBetas({ 'anthropic-beta': name })).toBe(name);
+    },
+  );
+
+  it('that compare a call with others of the account stay away', () => {
+    const betas = allowedBetas({ 'anthropic-beta': 'cache-diagnosis-2026-04-07' });
+    expect(sent({ diagnostics: { previous_message_id: 'msg_1' } }, betas)).toEqual({});
+  });
+
   it('change no digit of a number beside them', () => {
     const text = '{"messages":[{"role":"user","content":[{"type":"tool_use","input":{"n":12345678901234567890}}],"cache_control":{"type":"ephemeral","scope":"global"}}]}';
     const object = scanJsonObject(Buffer.from(text));

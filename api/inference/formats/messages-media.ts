@@ -22,9 +22,16 @@ export function countMessagesMedia(
   const count = noMedia(rules);
   const refusal =
     countBlocks(system, 'system', count) ??
-    refuseEach(messages, 'messages', ({ content }, param) => countBlocks(content, `${param}.content`, count));
+    refuseEach(messages, 'messages', ({ content }, param) =>
+      refuseEach(content, `${param}.content`, (block, at) =>
+        TOOL_BRINGERS.has(block.type) ? null : countBlock(block, at, count),
+      ),
+    );
   return refusal ?? count;
 }
+
+/** Read with the tools of the body (`policy/tool-policy.ts`), which looks for them nowhere deeper. */
+const TOOL_BRINGERS: ReadonlySet<unknown> = new Set(['tool_addition', 'tool_removal', 'compaction']);
 
 const countBlocks = (blocks: unknown, param: string, count: MediaCount): ApiError | null =>
   refuseEach(blocks, param, (block, at) => countBlock(block, at, count));
@@ -35,10 +42,8 @@ function countBlock(block: Record<string, unknown>, param: string, count: MediaC
     case 'thinking':
     case 'redacted_thinking':
     case 'tool_use':
-    case 'compaction':
     // A search for tools that the caller makes itself names the tools that it found.
     case 'tool_reference':
-    case 'tool_addition':
       return null;
     case 'tool_result':
     case 'search_result':

@@ -55,6 +55,7 @@ const onlyClears = (value: unknown) => {
     list.every((edit) => isRecord(edit) && /^clear_\w+$/.test(String(edit.type)))
   );
 };
+const billsUs = (value: unknown) => isRecord(value) && value.bill_to === 'self';
 /** A template may loop for ever; `tokenize` makes the server read its own numbers as text. */
 const isHarmlessTemplateInput = (value: unknown) =>
   isRecord(value) && !Object.hasOwn(value, 'chat_template') && !Object.hasOwn(value, 'tokenize');
@@ -66,7 +67,7 @@ export const fieldRules: ReadonlyMap<string, FieldRule> = new Map<string, FieldR
   ['deferred', refuse(whileRunning, isFalse)],
   ['prompt', refuse('prompts are not stored. Send the text of the prompt itself')],
   ['preset', refuse('presets are not stored. Send the settings themselves')],
-  ...each(refuse(shared), 'container', 'user_profile_id', 'vector_store_ids'),
+  ...each(refuse(shared), 'container', 'user_profile_id', 'vector_store_ids', 'thread'),
   ...each(refuse(shared), 'cached_content', 'cachedContent'),
   ['extra_body', refuse('it hands settings to one vendor that nobody has priced')],
   ['fallbacks', refuse('name other models in `models`')],
@@ -83,6 +84,8 @@ export const fieldRules: ReadonlyMap<string, FieldRule> = new Map<string, FieldR
   ['image_config', refuse('only text is answered here')],
 
   ['context_management', refuse(otherPrice, onlyClears)],
+  ['compaction', refuse(otherPrice)],
+  ['billing_policy', refuse('it names somebody else who pays', billsUs)],
   ...each(refuse(otherCap), 'n_predict', 'num_predict', 'max_new_tokens', 'max_length'),
   ['max_tokens_to_sample', refuse(otherCap)],
 

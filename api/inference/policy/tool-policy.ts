@@ -52,25 +52,57 @@ export function refuseResponsesTools(body: Readonly<Record<string, unknown>>): A
 
 export function refuseMessagesTools(body: Readonly<Record<string, unknown>>): ApiError | null {
   return (
-    refuseEach(body.tools, 'tools', refuseMessagesTool) ??
+    refuseEach(body.tools, 'tools', (tool, param) => refuseMessagesTool(tool, param)) ??
     refuseEach(body.messages, 'messages', ({ content }, param) =>
-      refuseEach(content, `${param}.content`, refuseAddedTool),
+      refuseEach(content, `${param}.content`, refuseToolsOfBlock),
     ) ??
     refuseMessagesToolChoice(body.tool_choice) ??
     refusePlugins(body.plugins)
   );
 }
 
-/** A block may bring a tool in the middle of a conversation, where no tool of a provider's own has bounds. */
-function refuseAddedTool(block: Record<string, unknown>, param: string): ApiError | null {
-  if (block.type === 'compaction') return refuseEach(block.tool_changes, `${param}.tool_changes`, refuseAddedTool);
-  const { type, definition } = block.type === 'tool_addition' && isRecord(block.tool) ? block.tool : {};
-  if (type !== 'tool_definition' || !isRecord(definition)) return null;
-  const at = `${param}.tool.definition`;
-  const ownType = definition.type ?? 'custom';
-  return typeof ownType === 'string' && isServerTool(ownType)
-    ? notServed(ownType, at)
-    : refuseMessagesTool(definition, at);
+/**
+ * A message may change the tools for the turns after it, and a summary of earlier turns brings the changes that stood in them. A
+ * tool of the body's own list may be named. What is defined there is never one that the provider runs, because bounds are
+ * written in the body's list alone.
+ */
+function refuseToolsOfBlock(block: Record<string, unknown>, param: string): ApiError | null {
+  switch (block.type) {
+    case 'tool_addition':
+    case 'tool_removal':
+      return refuseToolChange(block.tool, `${param}.tool`);
+    case 'compaction':
+      return refuseToolChanges(block.tool_changes, `${param}.tool_changes`);
+    default:
+      return null;
+  }
+}
+
+function refuseToolChanges(changes: unknown, param: string): ApiError | null {
+  if (changes === undefined || changes === null) return null;
+  if (!Array.isArray(changes)) return hasToBe(param, 'a list');
+  for (const [index, change] of changes.entries()) {
+    const at = `${param}[${index}].tool`;
+    const refusal = refuseToolChange(isRecord(change) ? change.tool : undefined, at);
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
+function refuseToolChange(tool: unknown, param: string): ApiError | null {
+  const { type, definition } = isRecord(tool) ? tool : {};
+  switch (type) {
+    case 'tool_reference':
+      return null;
+    case 'tool_definition':
+      return isRecord(definition)
+        ? refuseMessagesTool(definition, `${param}.definition`, never)
+        : hasToBe(`${param}.definition`, 'an object, as in `tools`');
+    default:
+      return typeof type === 'string'
+        ? notServed(type, param)
+        : hasToBe(`${param}.type`, '`tool_reference` or `tool_definition`');
+  }
 }
 
 /** It can only name a tool of the same body. */
@@ -81,9 +113,13 @@ function refuseMessagesToolChoice(choice: unknown): ApiError | null {
 
 const MESSAGES_CHOICES = ['auto', 'any', 'tool', 'none'];
 
-function refuseMessagesTool(tool: Record<string, unknown>, param: string): ApiError | null {
+function refuseMessagesTool(
+  tool: Record<string, unknown>,
+  param: string,
+  isBound: IsServed = isServerTool,
+): ApiError | null {
   const type = tool.type ?? 'custom';
-  if (typeof type === 'string' && isServerTool(type)) return null;
+  if (typeof type === 'string' && isBound(type)) return null;
   if (typeof type !== 'string' || !isMessagesTool(type)) return notServed(String(type), param);
   // Called from a program, which the provider would run on the account that all agents share.
   const callers = tool.allowed_callers ?? [];

@@ -186,7 +186,9 @@ function readPart(block: Record<string, unknown>, at: string, unsupported: Unsup
     case 'tool_reference':
       // All tools are sent in full, so the name says which of them the search for tools has found.
       return [{ type: 'text', text: `Tool: ${textOf(block.tool_name)}` }];
+    // Their tools are read with those of the body.
     case 'tool_addition':
+    case 'tool_removal':
       return [];
     default:
       unsupported.add(`${at}.type`, `a block of the type ${typeName(block.type)}`);

@@ -3,7 +3,6 @@ import type { OwnFormat } from '#core/conversation/own-format.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import type { AnswerIdentity } from '../formats/call-format.ts';
 import { echoOf } from '../formats/responses-echo.ts';
-import { memberText } from '../json/json-object.ts';
 import type { AnswerSink, WrittenAnswer } from './answer-sink.ts';
 import type { AnswerSource } from './answer-source.ts';
 import { ChatSink, type ShownChat, writeChatAnswer } from './chat-sink.ts';
