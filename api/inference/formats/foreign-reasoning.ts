@@ -1,10 +1,9 @@
 import { isRecord } from '#core/is-record.ts';
-import { readCallSignature } from './call-signature.ts';
 import { isOwnReasoning } from '../../providers/signed-reasoning.ts';
-import { isMarkedReasoning, readIssuer } from './signed-reasoning.ts';
 import type { JsonObject, MemberChanges } from '../json/json-object.ts';
-import { memberBytes } from '../json/json-object.ts';
-import { NumberMarks } from '../json/number-marks.ts';
+import { readCallSignature } from './call-signature.ts';
+import { editMember, sentBytes } from './edit-member.ts';
+import { isMarkedReasoning, readIssuer } from './signed-reasoning.ts';
 import { textOf } from './values.ts';
 
 /*
@@ -13,9 +12,12 @@ import { textOf } from './values.ts';
  */
 
 /** Stands in every part that may be foreign: our marks, and the empty signature of a server that signs nothing. */
-const NEEDLES = ['call_signature:', '"signature":""', '"signature": ""', '"signature:', '"encrypted:', '"issuer:'].map(
-  (text) => Buffer.from(text),
-);
+const NEEDLES = [
+  ...['call_signature:', '"signature:', '"encrypted:', '"issuer:'],
+  ...['"signature":""', '"signature": ""', '"signature":null', '"signature": null'],
+].map((text) => Buffer.from(text));
+const THINKING = Buffer.from('"thinking":');
+const SIGNATURE = Buffer.from('"signature":');
 
 /** @param upstreamModel Only the models of one vendor refuse reasoning without a signature. */
 export function leaveOutForeignReasoning(
@@ -24,22 +26,64 @@ export function leaveOutForeignReasoning(
   upstreamModel: string,
   changes: MemberChanges,
 ): void {
-  const bytes = memberBytes(body, member);
-  if (bytes === undefined || !NEEDLES.some((needle) => bytes.includes(needle))) return;
-  const marks = new NumberMarks();
-  const value: unknown = marks.parse(bytes)?.value ?? JSON.parse(bytes.toString('utf8'));
-  if (!Array.isArray(value)) return;
-  const kept = member === 'input' ? value.filter((item) => !isForeignItem(item)) : value.map((message) => withoutForeign(message, /claude/i.test(upstreamModel)));
-  changes.set(member, marks.print(kept).toString());
+  const bytes = sentBytes(body, member, changes);
+  if (bytes === null) return;
+  const isSigned = member === 'messages' && /claude/i.test(upstreamModel);
+  const mayBeForeign = NEEDLES.some((needle) => bytes.includes(needle)) || (isSigned && lacksSignature(bytes));
+  if (!mayBeForeign) return;
+  const edit = (value: unknown): unknown => {
+    if (!Array.isArray(value)) return value;
+    return member === 'input' ? withoutItems(value) : withoutBlocks(value, isSigned);
+  };
+  editMember(body, member, edit, changes);
+}
+
+/** Some clients print a thinking block without the member. */
+const lacksSignature = (bytes: Buffer): boolean => countOf(bytes, THINKING) > countOf(bytes, SIGNATURE);
+
+function countOf(bytes: Buffer, needle: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + needle.length)) count++;
+  return count;
+}
+
+function withoutItems(items: readonly unknown[]): readonly unknown[] {
+  const own = items.filter((item) => !isForeignItem(item));
+  return own.length === items.length ? items : own;
 }
 
 const isForeignItem = (item: unknown): boolean =>
   isRecord(item) && item.type === 'reasoning' && isMarkedReasoning(textOf(item.encrypted_content));
 
+/** A message of which nothing is left is left out, and its neighbours become one, because the roles take turns. */
+function withoutBlocks(messages: readonly unknown[], isSigned: boolean): readonly unknown[] {
+  const kept: unknown[] = [];
+  let isBehindGap = false;
+  let isChanged = false;
+  for (const message of messages) {
+    const own = withoutForeign(message, isSigned);
+    isChanged ||= own !== message;
+    if (own === null) {
+      isBehindGap = true;
+      continue;
+    }
+    const joined = isBehindGap ? joinTurns(kept.at(-1), own) : null;
+    if (joined === null) kept.push(own);
+    else kept[kept.length - 1] = joined;
+    isBehindGap = false;
+  }
+  return isChanged ? kept : messages;
+}
+
+/** `null`: nothing is left of it. */
 function withoutForeign(message: unknown, isSigned: boolean): unknown {
   if (!isRecord(message) || !Array.isArray(message.content)) return message;
-  const content = message.content.map(withoutMark).filter((block) => !isForeignBlock(block, isSigned));
-  return { ...message, content };
+  const blocks: readonly unknown[] = message.content;
+  const unmarked = blocks.map(withoutMark);
+  const content = unmarked.filter((block) => !isForeignBlock(block, isSigned));
+  const isSame = content.length === blocks.length && content.every((block, at) => block === blocks[at]);
+  if (isSame) return message;
+  return content.length === 0 ? null : { ...message, content };
 }
 
 /** Reasoning that a chat server has passed on from a vendor whose servers take it back as the vendor wrote it. */
@@ -57,4 +101,15 @@ function isForeignBlock(block: unknown, isSigned: boolean): boolean {
   if (block.type !== 'redacted_thinking') return false;
   const data = textOf(block.data);
   return readCallSignature(data) !== null || readIssuer(data).issuer !== undefined;
+}
+
+/** `null`: they are of two roles. */
+const joinTurns = (one: unknown, next: unknown): unknown =>
+  isRecord(one) && isRecord(next) && one.role === next.role
+    ? { ...one, content: [...blocksOf(one.content), ...blocksOf(next.content)] }
+    : null;
+
+function blocksOf(content: unknown): readonly unknown[] {
+  if (Array.isArray(content)) return content;
+  return content === '' ? [] : [{ type: 'text', text: content }];
 }

@@ -1,14 +1,14 @@
 import { isRecord } from '#core/is-record.ts';
 import { fieldsWithoutBeta } from '../../providers/messages-betas.ts';
 import type { JsonObject, MemberChanges } from '../json/json-object.ts';
-import { memberBytes } from '../json/json-object.ts';
-import { NumberMarks } from '../json/number-marks.ts';
+import { editMember, sentBytes } from './edit-member.ts';
 
 /*
  * Fields of a messages body that a server takes together with a beta alone (`messages-betas.ts`).
  */
 
 const CACHE_SCOPE = 'cache_control.scope';
+const ANY_MESSAGE = 'messages[]';
 const SCOPE_NEEDLE = Buffer.from('"scope"');
 /** The members of a body in which parts may be marked for a cache. */
 const MARKED = ['messages', 'system', 'tools', 'cache_control'] as const;
@@ -17,38 +17,41 @@ const MARKED = ['messages', 'system', 'tools', 'cache_control'] as const;
 export function betaFieldsIn(value: Readonly<Record<string, unknown>>, sent: string | null): string[] {
   return fieldsWithoutBeta(sent).filter((field) => {
     if (field === CACHE_SCOPE) return MARKED.some((member) => hasScope(value[member], member));
-    const [member = '', inner] = field.split('.');
+    const [member = '', inner = ''] = field.split('.');
+    if (member === ANY_MESSAGE) return isListOf(value.messages, (message) => inner in message);
     const given = value[member];
-    return inner === undefined ? (given ?? null) !== null : isRecord(given) && inner in given;
+    return inner === '' ? (given ?? null) !== null : isRecord(given) && inner in given;
   });
 }
 
-/** Leaves the fields out of a body. */
+/** Leaves the fields out of a body, on top of what is changed in it already. */
 export function leaveOutBetaFields(
   body: JsonObject,
   fields: readonly string[],
   changes: MemberChanges,
 ): void {
   for (const field of fields) {
-    const [member = '', inner] = field.split('.');
-    if (field === CACHE_SCOPE) for (const marked of MARKED) change(body, marked, withoutScope, changes);
-    else if (inner === undefined) changes.set(member, null);
-    else change(body, member, (value) => without(value, inner), changes);
+    const [member = '', inner = ''] = field.split('.');
+    if (field === CACHE_SCOPE) leaveOutScopes(body, changes);
+    else if (member === ANY_MESSAGE)
+      editMember(body, 'messages', (messages) => eachWithout(messages, inner), changes);
+    else if (inner === '') changes.set(member, null);
+    else editMember(body, member, (value) => without(value, inner), changes);
   }
 }
 
-function change(
-  body: JsonObject,
-  member: string,
-  changed: (value: unknown, member: string) => unknown,
-  changes: MemberChanges,
-): void {
-  const bytes = memberBytes(body, member);
-  if (bytes === undefined || (changed === withoutScope && !bytes.includes(SCOPE_NEEDLE))) return;
-  const marks = new NumberMarks();
-  const value = marks.parse(bytes)?.value ?? JSON.parse(bytes.toString('utf8'));
-  changes.set(member, marks.print(changed(value, member)).toString());
+function leaveOutScopes(body: JsonObject, changes: MemberChanges): void {
+  for (const member of MARKED) {
+    if (sentBytes(body, member, changes)?.includes(SCOPE_NEEDLE) !== true) continue;
+    editMember(body, member, (value) => withoutScope(value, member), changes);
+  }
 }
+
+const isListOf = (value: unknown, is: (each: Record<string, unknown>) => boolean): boolean =>
+  Array.isArray(value) && value.some((each) => isRecord(each) && is(each));
+
+const eachWithout = (list: unknown, name: string): unknown =>
+  Array.isArray(list) ? list.map((each) => without(each, name)) : list;
 
 const without = (value: unknown, name: string): unknown =>
   isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => key !== name)) : value;

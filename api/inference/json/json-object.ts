@@ -221,6 +221,12 @@ export class MemberChanges {
     }
   }
 
+  /** `undefined`: the key is not changed. */
+  get(key: string): string | Buffer | null | undefined {
+    const place = this.placeOf(key);
+    return place < 0 ? undefined : (this.values[place] ?? null);
+  }
+
   /** The changes of another list win. */
   add({ keys, values }: MemberChanges): void {
     for (const [place, key] of keys.entries()) this.set(key, values[place] ?? null);
