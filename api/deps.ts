@@ -27,7 +27,7 @@ import { createFetchImage, systemConnect } from './inference/linked-images/fetch
 import { systemResolve } from './inference/linked-images/public-link.ts';
 import { createEndpointHealth } from './inference/routing/endpoint-health.ts';
 import { UpstreamPools } from './inference/upstream/upstream-pools.ts';
-import { keepInlineImage } from './media/keep-inline-image.ts';
+import { placeInlineImage } from './media/keep-inline-image.ts';
 import { observeProcess } from './metrics/process.ts';
 import { waitForClockMs } from './start/describe-times.ts';
 import { createLocalWorkers, type LocalWorkers } from './start/local-workers.ts';
@@ -100,7 +100,7 @@ export async function buildDeps(options: DepsOptions): Promise<Deps> {
   const gateway = createGateway(
     {
       ...{ clock, log, metrics, catalog, costs, capacity, health, openCalls, files, nonce },
-      keepImage: keepImages({ files, clock, ledger: store.ledger }, config),
+      placeImage: placeImages({ files, clock, ledger: store.ledger }, config),
     },
     { store, config, workers },
   );
@@ -152,20 +152,20 @@ type SharedParts = Pick<
   | 'health'
   | 'openCalls'
   | 'files'
-  | 'keepImage'
+  | 'placeImage'
   | 'nonce'
 >;
 
 /** Where images in requests are kept, if the operator wants them kept. */
-function keepImages(
+function placeImages(
   { files, ...parts }: { files: Files | null; clock: TrustedClock; ledger: Ledger },
   config: LiveConfig,
-): Gateway['keepImage'] {
+): Gateway['placeImage'] {
   const limits = () => config.current().limits;
   return (agentId) =>
     files === null || config.current().media.inline === 'refuse'
       ? null
-      : (image) => keepInlineImage({ ...parts, files, limits }, agentId, image);
+      : (image) => placeInlineImage({ ...parts, files, limits }, agentId, image);
 }
 
 function createGateway(

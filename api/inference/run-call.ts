@@ -14,7 +14,7 @@ import { runHeldCall } from './hold/run-held-call.ts';
 import { adviseText } from './hold/start-advice.ts';
 import { refuse, refuseStart, type Start, type StartContext, startCall } from './hold/start-call.ts';
 import { linkOwner, refuseMissing } from './linked-images/linked-media.ts';
-import { storeInlineImages } from './admit/store-inline-images.ts';
+import { type PlacedBody, placeInlineImages } from './admit/place-inline-images.ts';
 import { savePrice } from './price/call-cost.ts';
 import { estimateHold } from './price/estimate.ts';
 import { RunningCall } from './upstream/running-call.ts';
@@ -31,12 +31,9 @@ export async function runCall(
   request: Omit<HotCallContext<unknown, Caller>, 'deps'>,
 ): Promise<ApiError | null> {
   const { caller } = request;
-  const keep = gateway.keepImage(caller.agentId);
-  const body =
-    keep === null
-      ? request.body
-      : await storeInlineImages(keep, format.name, request.body, gateway.limits().linksPerCall);
-  if (isApiError(body)) return await refuseStart(gateway, { ...request, admit: async () => body }, body);
+  const placed = await placeImages(gateway, format, request);
+  if (isApiError(placed)) return await refuseStart(gateway, { ...request, admit: () => placed }, placed);
+  const { body, images } = placed;
   const betas = allowedBetas(request.req.headers);
   const context: StartContext = {
     ...request,
@@ -49,8 +46,9 @@ export async function runCall(
   if (!admitted.ok) return await refuseStart(gateway, context, admitted.error);
   const { plan } = admitted;
   // Nothing of it is waited for where no image of the agent's is named.
-  const missing =
-    plan.linkedImages.length === 0 ? null : await refuseMissing(gateway.files, plan.linkedImages);
+  const links = new Set(images.map(({ link }) => link));
+  const named = plan.linkedImages.filter(({ link }) => !links.has(link));
+  const missing = named.length === 0 ? null : await refuseMissing(gateway.files, named);
   if (missing !== null) return await refuseStart(gateway, context, missing);
   const [candidate] = plan.candidates;
   if (candidate === undefined) return await refuse(gateway, context, apiError('provider_unavailable'));
@@ -64,13 +62,25 @@ export async function runCall(
   let isHeld = false;
   const refused = await startCall(gateway, context, start, (held) => {
     isHeld = true;
-    const call = new RunningCall({ ...held, plan, candidate });
+    const call = new RunningCall({ ...held, plan, candidate, images });
     return runHeldCall(call, new TextKind(call));
   });
   // A call that was held has named its own: another provider may have been asked last.
   if (refused !== null && !isHeld)
-    request.res.setHeaders(new Map(Object.entries(ignoredHeader(candidate.leftOut))));
+    request.res.setHeaders(new Map(Object.entries(ignoredHeader([...candidate.leftOut, ...candidate.hints]))));
   return refused;
+}
+
+/** Nothing is kept before the call is held: who may not start it leaves nothing behind. */
+async function placeImages(
+  gateway: Gateway,
+  { name }: CallFormat,
+  { body, caller }: Pick<StartContext, 'body' | 'caller'>,
+): Promise<PlacedBody | ApiError> {
+  const place = gateway.placeImage(caller.agentId);
+  return place === null
+    ? { body, images: [] }
+    : await placeInlineImages(place, name, body, gateway.limits().linksPerCall);
 }
 
 /** A large body is admitted in turns of the event loop of its own, the hold and the request in another one. */

@@ -6,6 +6,7 @@ import { type FileStore, StorageFullError } from '#core/files/file-store.ts';
 import { imageTypeOf } from '#core/files/image-type.ts';
 import { base62Of } from '#core/ids.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
+import type { PlacedImage } from '../inference/admit/place-inline-images.ts';
 import { refuseUpload, type UploadDeps } from './create-upload.ts';
 
 interface KeepDeps extends Omit<UploadDeps, 'files'> {
@@ -15,38 +16,49 @@ interface KeepDeps extends Omit<UploadDeps, 'files'> {
 const ID_CHARS = 24;
 
 /**
- * Keeps an image that stood in a request as an upload of its agent, and makes a link to it.
+ * Names the upload as which an image of a request would be kept, without asking anybody. `null`: its type is none of those that
+ * uploads may have.
  *
  * Clients send a whole conversation with each of its turns, so the same bytes have the same id until the end of the next day: they are
- * kept and counted once a day. `no_image`: none of a type that uploads may have.
+ * kept and counted once a day.
  */
-export async function keepInlineImage(
-  { ledger, files, clock, limits }: KeepDeps,
+export async function placeInlineImage(
+  deps: KeepDeps,
   agentId: number,
   image: Buffer,
-): Promise<string | ApiError | 'no_image'> {
+): Promise<PlacedImage | null> {
   const contentType = imageTypeOf(image);
-  if (contentType === null) return 'no_image';
-  const nowMs = clock.now();
+  if (contentType === null) return null;
+  const nowMs = deps.clock.now();
   const untilMs = nowMs - (nowMs % DAY_MS) + 2 * DAY_MS;
   const id = `upl_${base62Of(createHash('sha256').update(image).digest(), ID_CHARS)}`;
   const name: FileName = { kind: 'uploads', endHour: hourOf(untilMs), agentId, id, contentType };
+  const link = await deps.files.getLink(name, untilMs);
+  return { link, keep: () => keep(deps, name, image) };
+}
+
+/** `null`: it is kept. */
+async function keep(
+  { ledger, files, clock, limits }: KeepDeps,
+  name: FileName,
+  image: Buffer,
+): Promise<ApiError | null> {
   try {
-    if ((await files.size(name)) === null) {
-      const { uploadsPerDay } = limits();
-      const started = await executeDurably(ledger, {
-        type: 'start_upload',
-        agentId,
-        uploadId: id,
-        limits: { uploadsPerDay },
-      });
-      if (!started.ok) {
-        const refused = started.reason === 'unknown_agent' ? ({ ok: false, reason: 'unavailable' } as const) : started;
-        return refuseUpload(refused, nowMs);
-      }
-      await files.write(name, inOnePiece(image));
+    if ((await files.size(name)) !== null) return null;
+    const { uploadsPerDay } = limits();
+    const started = await executeDurably(ledger, {
+      type: 'start_upload',
+      agentId: name.agentId,
+      uploadId: name.id,
+      limits: { uploadsPerDay },
+    });
+    if (!started.ok) {
+      const refused =
+        started.reason === 'unknown_agent' ? ({ ok: false, reason: 'unavailable' } as const) : started;
+      return refuseUpload(refused, clock.now());
     }
-    return await files.getLink(name, untilMs);
+    await files.write(name, inOnePiece(image));
+    return null;
   } catch (error) {
     if (error instanceof StorageFullError) return apiError('service_unavailable');
     throw error;

@@ -70,7 +70,7 @@ async function startWorld(members: string[], cancel: ProviderCancel = 'stops_bil
     openCalls,
     upstreams,
     files: null,
-    keepImage: () => null,
+    placeImage: () => null,
     fetchImage: async () => ({ ok: false, words: 'cannot be fetched' }),
     limits: () => defaultLimits,
     waitForClockMs: () => 0,

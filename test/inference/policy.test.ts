@@ -332,6 +332,7 @@ describe('what messages may hold', () => {
       '{"type":"file","file":{"file_data":"data:application/pdf;base64,AAAA"}}',
       'file',
     ],
+    ['a file with its bytes alone', '{"type":"file","file":{"file_data":"JVBERi0xLjcK"}}', 'file'],
     ['a file of nothing', '{"type":"file","file":{}}', 'file'],
     [
       'a good link that hides a bad one',

@@ -38,6 +38,19 @@ function partIn(format: FormatName, image: Buffer, type = 'image/png'): object {
   }
 }
 
+/** A part for a document, with these bytes. */
+function documentIn(format: FormatName, bytes: Buffer, type = 'application/pdf'): object {
+  const data = bytes.toString('base64');
+  switch (format) {
+    case 'chat':
+      return { type: 'file', file: { filename: 'a.pdf', file_data: `data:${type};base64,${data}` } };
+    case 'responses':
+      return { type: 'input_file', filename: 'a.pdf', file_data: data };
+    case 'messages':
+      return { type: 'document', title: 'a', source: { type: 'base64', media_type: type, data } };
+  }
+}
+
 function bodyOf(kind: ProviderKind, format: FormatName, parts: object[]): object {
   const model = modelOf[kind];
   const turn = { role: 'user', content: parts };
@@ -87,6 +100,47 @@ describe.each(PROVIDER_KINDS.flatMap((kind) => FORMATS.map((format) => ({ kind, 
   },
 );
 
+describe.each(FORMATS)('by %s', (format) => {
+  const images = (count: number, from: number): object[] =>
+    Array.from({ length: count }, (_, nth) => partIn(format, another(from + nth)));
+
+  it('images of a call that may not start are not kept, and count for nothing', async () => {
+    const poor = await gateway.newAgent({ creditUsd: '0.000000001' });
+    const askAs = (asking: TestAgent, model: string, parts: object[]) =>
+      gateway.post({ ...bodyOf('all formats', format, parts), model }, { path: pathOf(format), agent: asking });
+    const { status } = await askAs(poor, modelOf['all formats'], images(UPLOADS_MAX, 10));
+    expect(status).toBe(402);
+    expect((await askAs(agent, 'acme/none', images(UPLOADS_MAX, 20))).status).toBe(400);
+    const served = await askAs(agent, modelOf['all formats'], images(UPLOADS_MAX, 30));
+    expect([served.status, await served.text()]).toEqual([200, expect.any(String)]);
+  });
+
+  it('an image that cannot be kept makes the call free', async () => {
+    const refused = await ask('all formats', format, images(UPLOADS_MAX + 1, 40));
+    expect(await errorOf(refused)).toEqual([429, 'rate_limited', null]);
+    const settled = await gateway.settled(agent);
+    expect([settled.chargedNanoUsd, settled.holds]).toEqual([0n, []]);
+  });
+
+  it('one image in several calls at a time counts once', async () => {
+    const all = await Promise.all([0, 1, 2, 3].map(() => ask('all formats', format, images(1, 50))));
+    expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect((await ask('all formats', format, images(UPLOADS_MAX - 1, 51))).status).toBe(200);
+  });
+
+  it('a document is refused in words about documents', async () => {
+    const pdf = Buffer.from('%PDF-1.7\n');
+    const response = await ask('all formats', format, [documentIn(format, pdf)]);
+    const { error } = JSON.parse(await response.text());
+    expect([response.status, error.message]).toEqual([400, expect.stringMatching(/holds a document inline.*https link/)]);
+  });
+
+  it.each(PROVIDER_KINDS)('an image in the place of a document is sent on as an image, to %s', async (kind) => {
+    const response = await ask(kind, format, [documentIn(format, png, 'image/png')]);
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+  });
+});
+
 it('an image that a tool has returned is kept, too', async () => {
   const image = partIn('messages', png);
   const call = { type: 'tool_use', id: 'c', name: 'look', input: { n: 12_345 } };
@@ -116,13 +170,15 @@ it('a request whose keys stand twice is refused as it is without images', async 
   expect(await errorOf(response)).toEqual([400, 'invalid_request', null]);
 });
 
-it('without the switch such an image is refused, and the sentence says what to do instead', async () => {
+it('without the switch an image or a document is refused, and the sentence says what to do instead', async () => {
   const plain = await startTestGateway({ yaml: formatYaml('PROVIDER_URL', 'bills_full') });
   try {
     for (const format of FORMATS) {
-      const response = await ask('chat only', format, [partIn(format, png)], plain);
-      const { error } = JSON.parse(await response.text());
-      expect([response.status, error.message]).toEqual([400, expect.stringContaining('POST /uploads')]);
+      for (const part of [partIn(format, png), documentIn(format, Buffer.from('%PDF-1.7'))]) {
+        const response = await ask('chat only', format, [part], plain);
+        const { error } = JSON.parse(await response.text());
+        expect([response.status, error.message]).toEqual([400, expect.stringContaining('POST /uploads')]);
+      }
     }
   } finally {
     await plain.stop();

@@ -84,7 +84,7 @@ export async function startVideoWorld(options: VideoWorldOptions = {}) {
     callIdHeader: 'x-service-call-id',
     nonce: 'world',
     files,
-    keepImage: () => null,
+    placeImage: () => null,
     fetchImage: () => Promise.reject(new Error('no image is fetched for a video')),
     watchPending() {},
     watchVideo: (agentId, videoId) => void watched.push(`${agentId} ${videoId}`),

@@ -1,5 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, hasToBe, refuseEach } from '../../contract/errors.ts';
+import { isBareBase64 } from '../linked-images/inline-files.ts';
 import {
   countMedium,
   type LinkRules,
@@ -75,6 +76,7 @@ function countPart(part: Record<string, unknown>, param: string, count: MediaCou
       countMedium(count, 'files', param);
       const file = isRecord(part.file) ? part.file : {};
       if (file.file_id !== undefined && file.file_id !== null) return refuseStored(`${param}.file.file_id`);
+      if (typeof file.file_data === 'string' && isBareBase64(file.file_data)) return refuseInline(`${param}.file`);
       return takeLinks(count, [file.file_data, file.file_url], `${param}.file`);
     }
     case 'input_audio':

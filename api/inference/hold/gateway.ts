@@ -10,7 +10,7 @@ import type { Log } from '#core/log.ts';
 import type { NanoUsd } from '#core/money.ts';
 import type { GcraBuckets } from '#core/rates/gcra.ts';
 import type { FetchImage } from '../linked-images/fetch-image.ts';
-import type { KeepImage } from '../admit/store-inline-images.ts';
+import type { PlaceImage } from '../admit/place-inline-images.ts';
 import type { EndpointHealth } from '../routing/endpoint-health.ts';
 import type { UpstreamPools } from '../upstream/upstream-pools.ts';
 import type { CallMetrics } from './call-metrics.ts';
@@ -38,8 +38,8 @@ export interface Gateway {
   /** Where agents keep images that models look at; `null`: nowhere. */
   files: Pick<FileStore, 'parseLink' | 'size' | 'read'> | null;
   fetchImage: FetchImage;
-  /** Keeps an image that stands in a request; `null`: such images are refused. */
-  keepImage: (agentId: number) => KeepImage | null;
+  /** Says where an image that stands in a request is kept; `null`: such images are refused. */
+  placeImage: (agentId: number) => PlaceImage | null;
   limits: () => Limits;
   /** Milliseconds until the ledger's time lets calls start; 0 where it does now. */
   waitForClockMs: () => number;

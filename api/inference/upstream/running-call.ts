@@ -4,6 +4,7 @@ import { betaHeaders } from '../../providers/messages-betas.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import type { AnswerIdentity } from '../formats/call-format.ts';
 import { HeldCall, type HeldCallOptions } from '../hold/held-call.ts';
+import type { PlacedImage } from '../admit/place-inline-images.ts';
 import type { Hidden } from '../scrub/scrub-words.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
@@ -11,6 +12,8 @@ export interface RunningCallOptions extends HeldCallOptions {
   plan: CallPlan;
   /** Of the plan, the one that is tried first. */
   candidate: Candidate;
+  /** Images that stood in the request, to be kept before any provider is asked. */
+  images?: readonly PlacedImage[];
 }
 
 /** A call of a text model between its hold and its settlement: who answers it now, and who may instead. */
@@ -54,7 +57,7 @@ export class RunningCall extends HeldCall {
   }
 
   override get ignoredFields(): readonly string[] {
-    return this.candidate.leftOut;
+    return [...this.candidate.leftOut, ...this.candidate.hints];
   }
 
   override get possiblyIgnoredFields(): readonly string[] {

@@ -4,7 +4,8 @@ import { answerHeaders, EVENT_STREAM } from '../hold/answer-headers.ts';
 import { type CallKind, countUnpaid } from '../hold/run-held-call.ts';
 import { type CallCost, costOfCall } from '../price/call-cost.ts';
 import { scrubErrorsIn, scrubErrorsInEvents } from '../scrub/scrub-answer.ts';
-import type { Attempt, FailedAttempt } from './attempt.ts';
+import { type Attempt, type FailedAttempt, failed } from './attempt.ts';
+import { keepImages } from './keep-images.ts';
 import { runAttempt } from './run-attempt.ts';
 import type { RunningCall } from './running-call.ts';
 
@@ -20,6 +21,8 @@ export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
 
   async ask(): Promise<Attempt> {
     const call = this.#call;
+    const notKept = await keepImages(call);
+    if (notKept !== null) return failed(notKept, false);
     let asked = call.provider;
     let attempt = await runAttempt(call);
     while (attempt.kind === 'failed' && attempt.mayFallBack && call.fallBack()) {

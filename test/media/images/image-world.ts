@@ -172,7 +172,7 @@ export async function startWorld(options: WorldOptions = {}) {
     watchPending: (_agentId, callId) => void pending.push(callId),
     watchVideo() {},
     files: options.keepsFiles === false ? null : files,
-    keepImage: () => null,
+    placeImage: () => null,
     fetchImage: async () => ({ ok: false, words: 'could not be fetched' }),
   };
   const res = new FakeResponse();
