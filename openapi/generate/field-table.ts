@@ -1,18 +1,18 @@
-import type { FormatName } from '#core/catalog/catalog.ts';
+import type { Catalog, FormatName, Model, Prices, Provider } from '#core/catalog/catalog.ts';
 import type { Dialect } from '#core/catalog/dialect.ts';
-import { isApiError } from '../../api/contract/errors.ts';
+import { systemClock } from '#core/clock.ts';
+import { isRecord } from '#core/is-record.ts';
+import { type ApiError, isApiError } from '../../api/contract/errors.ts';
+import { admitCall } from '../../api/inference/admit/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
-import { fitToDialect } from '../../api/inference/formats/fit-to-dialect.ts';
-import { readJsonObject } from '../../api/inference/json/json-object.ts';
-import { type LinkRules, noMedia } from '../../api/inference/linked-images/linked-media.ts';
-import { fieldRules } from '../../api/inference/policy/field-rules.ts';
-import { translateRequest } from '../../api/inference/translation/translate-request.ts';
+import { createEndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { dialects } from '../../api/providers/openai/dialects.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { markdownTable } from './markdown-table.ts';
 
 /*
  * What becomes of each field at each kind of provider, as the code decides it: every cell is a request with the field in it, which
- * is asked of the policy, of the dialect and of the translation.
+ * is admitted, and whose body for the provider is compared with that of the same request without it.
  */
 
 /** A field of a format, with a value that asks for something. */
@@ -63,6 +63,11 @@ export const knownFields: Readonly<Record<FormatName, readonly KnownField[]>> = 
     field('user', 'x'),
     field('metadata', { a: 'b' }),
     field('prompt_cache_key', 'x'),
+    field('session_id', 'x'),
+    field('safety_identifier', 'x'),
+    field('cache_control', { type: 'ephemeral' }),
+    field('trace', { trace_id: 'x' }),
+    field('client_metadata', { a: 'b' }),
     field('transforms', ['middle-out']),
     field('provider.order', ['a']),
   ],
@@ -79,13 +84,15 @@ export const knownFields: Readonly<Record<FormatName, readonly KnownField[]>> = 
     field('reasoning.summary', 'auto'),
     field('text.format', { type: 'json_schema', name: 'a', schema: { type: 'object' } }),
     field('text.verbosity', 'low'),
-    field('include', ['message.output_text.logprobs']),
+    field('include', ['reasoning.encrypted_content']),
     field('truncation', 'auto'),
     field('previous_response_id', 'resp_1'),
     field('background', true),
     field('store', true),
     field('service_tier', 'priority'),
     field('client_metadata', { a: 'b' }),
+    field('user', 'x'),
+    field('metadata', { a: 'b' }),
     field('prompt_cache_key', 'x'),
     field('safety_identifier', 'x'),
   ],
@@ -103,16 +110,18 @@ export const knownFields: Readonly<Record<FormatName, readonly KnownField[]>> = 
     field('output_config.task_budget', { type: 'tokens', total: 9 }),
     field('context_management', { edits: [{ type: 'clear_tool_uses_20250919' }] }),
     field('cache_control', { type: 'ephemeral' }),
+    field('diagnostics', { previous_message_id: 'x' }),
     field('container', 'x'),
+    field('thread', { type: 'create' }),
+    field('compaction', { type: 'summarize' }),
     field('mcp_servers', [{ url: 'https://example.com' }]),
     field('service_tier', 'auto'),
     field('metadata', { user_id: 'x' }),
   ],
 };
 
-const noLinks: LinkRules = { ownerOf: () => ({ kind: 'foreign' }), linksMax: 0 };
-
-const base: Readonly<Record<FormatName, object>> = {
+/** The least of a request in each format. */
+export const plainRequest: Readonly<Record<FormatName, object>> = {
   chat: { model: 'm', messages: [{ role: 'user', content: 'x' }], tools: [tool] },
   responses: {
     model: 'm',
@@ -127,71 +136,103 @@ const base: Readonly<Record<FormatName, object>> = {
   },
 };
 
-export type Fate = 'passed' | 'translated' | 'left out' | 'left out, not named' | 'refused';
+export type Fate = 'passed' | 'translated' | 'by the gateway' | 'left out' | 'refused';
 
 /** A kind of provider, as the table names it. */
-interface Target {
+export interface Target {
   name: string;
-  fateOf(format: FormatName, body: Record<string, unknown>, field: KnownField): Fate;
+  kind: keyof typeof providerKinds;
+  dialect: Dialect;
+  formats: readonly FormatName[];
 }
 
-const native = (name: string, dialect: Dialect): Target => ({
-  name,
-  fateOf(format, body, { name: fieldName }) {
-    const read = readJsonObject(Buffer.from(JSON.stringify(body)));
-    if (typeof read === 'string') throw new Error(`${fieldName}: ${read}`);
-    const media = noMedia(noLinks);
-    const fit = fitToDialect(dialect, { format, body: read.object, value: body, media, plain: true });
-    if (fit.refused !== null) return 'refused';
-    const [top = ''] = fieldName.split('.');
-    return fit.leftOut.some((each) => each.startsWith(top)) ? 'left out' : 'passed';
-  },
-});
-
-const translated = (name: string, to: 'chat' | 'messages'): Target => ({
-  name,
-  fateOf(format, body, { name: fieldName, sample }) {
-    if (format === to) return 'passed';
-    const ask = (value: object) => {
-      const dialect = {
-        reasoningMember: null,
-        efforts: null,
-        signsCalls: false,
-        takesVerbosity: true,
-        takesReasoningDetails: false,
-      } as const;
-      const asked = { upstreamModel: 'claude-opus-4-8', outputTokensCap: 4_000, reasonsByEffort: true, dialect };
-      return translateRequest({ ...value }, format, to, asked);
-    };
-    const result = ask(body);
-    if (isApiError(result)) return 'refused';
-    const [top = ''] = fieldName.split('.');
-    if (result.leftOut.some((each) => each.startsWith(top))) return 'left out';
-    const without = ask(withoutMember(body, Object.keys(sample)[0] ?? ''));
-    if (isApiError(without)) return 'translated';
-    return result.object.bytes.equals(without.object.bytes) ? 'left out, not named' : 'translated';
-  },
-});
-
-const withoutMember = (body: object, name: string): object =>
-  Object.fromEntries(Object.entries(body).filter(([key]) => key !== name));
+const ALL: readonly FormatName[] = ['chat', 'responses', 'messages'];
 
 /** The kinds of providers, as columns. */
 export const targets: readonly Target[] = [
-  native('its own format', dialects.other),
-  native('its own format, own server', dialects['self-hosted']),
-  translated('chat alone', 'chat'),
-  translated('messages alone', 'messages'),
+  { name: 'its own format', kind: 'openai', dialect: dialects.other, formats: ALL },
+  { name: 'its own format, own server', kind: 'openai', dialect: dialects['self-hosted'], formats: ALL },
+  { name: 'chat alone', kind: 'openai', dialect: dialects.other, formats: ['chat'] },
+  { name: 'messages alone', kind: 'anthropic', dialect: dialects.other, formats: ['messages'] },
 ];
 
-export function fateOf(format: FormatName, known: KnownField, target: Target): Fate {
-  const body = { ...base[format], ...known.sample };
-  const { readRequest, refuseFields, refuseTools } = callFormats[format];
-  if (!readRequest(body).ok || refuseFields(body) !== null || refuseTools(body) !== null) return 'refused';
-  const [top = ''] = known.name.split('.');
-  const fate = target.fateOf(format, body, known);
-  return fieldRules.get(top)?.rule === 'drop' ? 'left out, not named' : fate;
+const noPrices: Prices = {
+  ...{ prompt: 1n, completion: 1n, request: 0n, cacheRead: null, cacheWrite: null, cacheWrite1h: null },
+  ...{ internalReasoning: null, image: null, webSearch: null, overrides: [] },
+};
+
+/** One model at one provider of this kind. */
+function catalogOf({ kind, dialect, formats }: Target): Catalog {
+  const provider: Provider = {
+    ...{ id: 'p', kind: providerKinds[kind], formats, dialect, cancel: 'stops_billing', apiKey: null },
+    ...{ baseUrl: 'http://127.0.0.1:1/v1', settings: {}, priceFactorPpm: 1_000_000n, stopped: false },
+  };
+  const endpoint = { providerId: 'p', upstreamModel: 'claude-opus-4-8', prices: noPrices };
+  const model: Model = {
+    ...{ id: 'm', name: 'M', contextLength: 100_000, maxOutputTokens: 4_000, inputModalities: ['text'] },
+    ...{ createdAtMs: null, about: null },
+    endpoints: [{ ...endpoint, contextLength: null, maxOutputTokens: null }],
+  };
+  return {
+    find: () => ({ status: 'served', model }),
+    models: () => [model],
+    findVideoModel: () => ({ status: 'unknown', nearest: [] }),
+    videoModels: () => [],
+    findImageModel: () => ({ status: 'unknown', nearest: [] }),
+    imageModels: () => [],
+    provider: () => provider,
+    providers: () => [provider],
+    gatewayStopped: () => false,
+  };
 }
+
+const health = createEndpointHealth({
+  clock: systemClock,
+  probe: null,
+  log: { info() {}, warn() {}, error() {} },
+  current: () => undefined,
+});
+
+/** How a request fares at a provider of this kind: what it is sent, and the names of what it is not. */
+export function askTarget(
+  format: FormatName,
+  body: object,
+  target: Target,
+): { sent: Record<string, unknown>; leftOut: readonly string[]; hints: readonly string[] } | ApiError {
+  const links = { ownerOf: () => FOREIGN, linksMax: 0 };
+  const routes = { catalog: catalogOf(target), health, links, betas: BETAS };
+  const admitted = admitCall(callFormats[format], Buffer.from(JSON.stringify(body)), 'active', routes);
+  if (!admitted.ok) return admitted.error;
+  const { plan } = admitted;
+  const [candidate] = plan.candidates;
+  if (candidate === undefined) throw new Error('A plan has no candidate.');
+  const asked = { ...plan, body: candidate.translated ?? plan.body };
+  const sent = JSON.parse(candidate.format.buildBody(asked, candidate, 1).toString());
+  return { sent, leftOut: candidate.leftOut, hints: candidate.hints };
+}
+
+const FOREIGN = { kind: 'foreign' } as const;
+/** A caller switches on those that a field needs. */
+const BETAS = 'context-management-2025-06-27,task-budgets-2026-03-13';
+
+export function fateOf(format: FormatName, { name, sample }: KnownField, target: Target): Fate {
+  const asked = askTarget(format, { ...plainRequest[format], ...sample }, target);
+  if (isApiError(asked)) return 'refused';
+  if ([...asked.leftOut, ...asked.hints].some((each) => isWithin(each, name))) return 'left out';
+  const [top = ''] = name.split('.');
+  const { [top]: _, ...others }: Record<string, unknown> = { ...plainRequest[format] };
+  const without = askTarget(format, others, target);
+  if (!isApiError(without) && JSON.stringify(without.sent) === JSON.stringify(asked.sent)) return 'by the gateway';
+  const isSame = JSON.stringify(valueAt(asked.sent, name)) === JSON.stringify(valueAt(sample, name));
+  return isSame ? 'passed' : 'translated';
+}
+
+/** Whether a name is that of the field, or of a part of it. */
+const isWithin = (name: string, field: string): boolean =>
+  name === field || name.startsWith(`${field}.`) || name.startsWith(`${field}[`);
+
+const valueAt = (value: unknown, path: string): unknown =>
+  path.split('.').reduce((inside, name) => (isRecord(inside) ? inside[name] : undefined), value);
 
 const fieldTable = (format: FormatName): string =>
   markdownTable(

@@ -157,14 +157,20 @@ describe('what would reach state that is not the caller’s is refused by name',
   });
 });
 
-it('what a provider could not be told is refused before anything is held, for a caller who requires it', async () => {
+it('a field that the provider has no words for is named in a header, and so is a hint', async () => {
+  const body = requestIn('chat', modelOf['messages only'], { seed: 7, user: 'me' });
+  const res = await gateway.post(body);
+  expect([res.status, res.headers.get('x-ignored-fields')]).toEqual([200, 'seed, user']);
+  await res.text();
+});
+
+it('it is refused before anything is held where the caller wants every field heeded', async () => {
   const agent = await gateway.newAgent();
-  const body = requestIn('chat', modelOf['messages only'], { seed: 7, provider: { require_parameters: true } });
-  const res = await gateway.post(body, { agent });
-  expect([res.status, JSON.parse(await res.text()).error]).toMatchObject([
-    404,
-    { code: 'no_provider', param: 'seed' },
-  ]);
+  const strict = { seed: 7, provider: { require_parameters: true } };
+  const res = await gateway.post(requestIn('chat', modelOf['messages only'], strict), { agent });
+  const { error } = JSON.parse(await res.text());
+  expect([res.status, error]).toMatchObject([404, { code: 'no_provider', param: 'seed' }]);
+  expect(error.message).toContain('`seed` (7)');
   expect((await gateway.view(agent)).holds).toEqual([]);
   // The price of a call of another test may still be asked for.
   expect(gateway.provider.posts()).toEqual([]);

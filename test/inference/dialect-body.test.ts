@@ -472,3 +472,96 @@ describe('a server that refuses fields', () => {
     });
   });
 });
+
+describe('a word for an effort', () => {
+  const formats = [CHAT, 'responses'] as const;
+  const effortIn = (format: FormatName, effort: string): object =>
+    format === CHAT ? { reasoning_effort: effort } : { reasoning: { effort, summary: 'auto' } };
+  const effortOf = (format: FormatName, body: Record<string, unknown>): unknown =>
+    format === CHAT ? body.reasoning_effort : (body.reasoning as Record<string, unknown> | undefined)?.effort;
+
+  it.each<[DialectName, string, string]>([
+    ['other', 'minimal', 'minimal'],
+    ['other', 'of_next_year', 'of_next_year'],
+    ['sglang', 'minimal', 'low'],
+    ['sglang', 'max', 'high'],
+    ['deepseek', 'xhigh', 'high'],
+    ['openai', 'max', 'max'],
+    ['google', 'xhigh', 'high'],
+    ['groq', 'of_next_year', 'of_next_year'],
+  ])('is one of the scale of %s, in the caller’s own format: %s', (name, effort, expected) => {
+    // The schema of responses takes no word that nobody knows.
+    for (const format of effort === 'of_next_year' ? [CHAT] : formats) {
+      const native = at(dialects[name], [CHAT, 'responses']);
+      expect([format, effortOf(format, sent(format, effortIn(format, effort), native))]).toEqual([format, expected]);
+      expect(leftOut(format, effortIn(format, effort), native)).toEqual([]);
+    }
+  });
+
+  it('keeps what else is said of reasoning', () => {
+    const native = at(dialects.sglang, [CHAT, 'responses']);
+    expect(sent('responses', effortIn('responses', 'max'), native).reasoning).toEqual({ effort: 'high', summary: 'auto' });
+    expect(sent('responses', effortIn('responses', 'none'), native).reasoning).toEqual({ summary: 'auto' });
+  });
+
+  it('is named where the server has none for it', () => {
+    for (const name of ['sglang', 'deepseek'] as const) {
+      const native = at(dialects[name], [CHAT, 'responses']);
+      expect(leftOut(CHAT, { reasoning_effort: 'none' }, native)).toEqual(['reasoning_effort']);
+      expect(leftOut(CHAT, { reasoning: { effort: 'none' } }, native)).toEqual(['reasoning.effort']);
+      expect(leftOut('responses', { reasoning: { effort: 'none' } }, native)).toEqual(['reasoning.effort']);
+      expect(leftOut('responses', { reasoning: { effort: 'none' } }, at(dialects[name]))).toEqual(['reasoning.effort']);
+      expect(leftOut('messages', { thinking: { type: 'disabled' } }, at(dialects[name]))).toEqual(['thinking.type']);
+    }
+  });
+
+  it('that stands twice counts once, and the other is named', () => {
+    const twice = { reasoning_effort: 'low', reasoning: { effort: 'high' } };
+    expect(leftOut(CHAT, twice, at(dialects.other))).toEqual(['reasoning.effort']);
+    expect(sent(CHAT, twice, at(dialects.other)).reasoning_effort).toBe('low');
+  });
+
+  it('of another format is one that every server has, where nothing is known of the server', () => {
+    const claude = (effort: string) => sent('messages', { output_config: { effort } }, at(dialects.other)).reasoning_effort;
+    expect(['low', 'xhigh', 'max'].map(claude)).toEqual(['low', 'high', 'high']);
+  });
+});
+
+describe('a caller who wants every field heeded', () => {
+  const strict = { provider: { require_parameters: true } };
+  const messageOf = (format: FormatName, extra: object, catalog: Catalog): string => {
+    const result = admitted(format, { ...extra, ...strict }, catalog);
+    return result.ok ? 'admitted' : `${result.error.code} ${result.error.message}`;
+  };
+
+  it.each<[FormatName, object, string]>([
+    [CHAT, { seed: 7 }, '`seed` (7)'],
+    ['responses', { text: { verbosity: 'low' } }, '`text.verbosity` ("low")'],
+    [CHAT, { response_format: { type: 'json_schema', json_schema: { name: 'a', schema: {}, tomorrow: true } } }, '`response_format.json_schema.tomorrow` (true)'],
+    ['responses', { truncation: 'x'.repeat(500) }, '`truncation` (a text of 500 characters)'],
+    [CHAT, { logit_bias: Object.fromEntries(Array.from({ length: 50 }, (_, at) => [at, 1])) }, '`logit_bias` (an object)'],
+  ])('hears of %s which it was, by its path, and its value: %j', (format, extra, words) => {
+    const claude = testCatalog({
+      models: [model({ endpoints: [endpoint({ providerId: 'plain', upstreamModel: 'claude-opus-4-8' })] })],
+      providers: [provider({ id: 'plain', kind: providerKinds.anthropic, formats: ['messages'] })],
+    });
+    expect(messageOf(format, extra, claude)).toMatch(/^no_provider /);
+    expect(messageOf(format, extra, claude)).toContain(words);
+  });
+
+  it('hears nothing that was said to the model', () => {
+    const secret = { messages: [{ role: 'user', content: 'a', tomorrow: 'secret' }] };
+    const claude = testCatalog({
+      providers: [provider({ id: 'router', kind: providerKinds.anthropic, formats: ['messages'] })],
+    });
+    expect(messageOf(CHAT, secret, claude)).toContain('`messages[0].tomorrow`');
+    expect(messageOf(CHAT, secret, claude)).not.toContain('secret');
+  });
+
+  it('is refused for no hint, and hears of it in the header', () => {
+    const hints = { user: 'me', metadata: { a: 'b' }, prompt_cache_key: 'k', trace: { a: 1 }, client_metadata: { a: 'b' } };
+    const result = admitted(CHAT, { ...hints, ...strict }, at(dialects.vllm));
+    expect(result.ok && result.plan.candidates[0]?.leftOut).toEqual([]);
+    expect(result.ok && [...(result.plan.candidates[0]?.hints ?? [])].sort()).toEqual(Object.keys(hints).sort());
+  });
+});

@@ -76,6 +76,8 @@ export const candidate = (given: Partial<Candidate> = {}): Candidate => {
     translated: given.translated ?? null,
     serverTools: given.serverTools ?? null,
     leftOut: given.leftOut ?? [],
+    hints: given.hints ?? [],
+    editsChat: given.editsChat ?? false,
     unrunTools: given.unrunTools ?? [],
     betaFields: given.betaFields ?? [],
   };

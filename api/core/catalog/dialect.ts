@@ -26,7 +26,11 @@ export interface Dialect {
   reasoningMember: 'reasoning' | 'reasoning_content' | null;
   /** It passes on signed reasoning of vendors in `reasoning_details`, and takes it back there. */
   takesReasoningDetails: boolean;
-  /** The words for an effort that it takes, the least first; `null`: every one. */
+  /** The members of an earlier chat answer that it takes, besides those for reasoning; `null`: not known, so all pass as sent. */
+  answerMembers: ReadonlySet<string> | null;
+  /** The types of parts in an earlier answer that it takes and others do not. */
+  answerParts: ReadonlySet<string>;
+  /** The words for an effort that it takes, the least first; `null`: not known. */
   efforts: readonly string[] | null;
   /** It signs tool calls of a chat, and refuses a call that comes back unsigned. */
   signsCalls: boolean;

@@ -41,6 +41,10 @@ export interface Candidate {
   betaFields: readonly string[];
   /** The names of the fields that the provider is not sent, as the caller wrote them. */
   leftOut: readonly string[];
+  /** The same of hints, which change no answer. */
+  hints: readonly string[];
+  /** The messages or tools of a chat have members that the provider does not take. */
+  editsChat: boolean;
   /** `:nitro` and the like, without the colon, for a provider that knows them. */
   suffixes: readonly string[];
   /** What the provider runs in the middle of the answer; `null`: nothing. */

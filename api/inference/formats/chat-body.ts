@@ -8,6 +8,7 @@ import {
 } from '../json/json-object.ts';
 import { modelOutputTokens } from '../price/estimate.ts';
 import { signForeignCallsIn } from './call-signature.ts';
+import { fitChat } from './fit-to-dialect.ts';
 import { effortOf, takenEffort } from './reasoning-words.ts';
 import {
   commonChanges,
@@ -27,6 +28,7 @@ export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: num
   const { routesBetweenVendors } = candidate.provider.kind.capabilities;
   const changes = commonChanges(plan, candidate, agentId);
   writeDialect('chat', plan, candidate, agentId, changes);
+  if (candidate.editsChat) fitChat(candidate.provider.dialect, plan.body, changes);
   const ownField = candidate.provider.dialect.capField;
   const onlyOwn = !routesBetweenVendors;
   writeOutputCap(plan, candidate, { fields: CAP_FIELDS, ownField, onlyOwn, required: false }, changes);

@@ -1,13 +1,22 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import type { Dialect } from '#core/catalog/dialect.ts';
 import { isRecord } from '#core/is-record.ts';
-import type { JsonMember, JsonObject, MemberChanges } from '../json/json-object.ts';
-import { memberText } from '../json/json-object.ts';
+import { type JsonMember, type JsonObject, type MemberChanges, memberText } from '../json/json-object.ts';
 import type { MediaCount } from '../linked-images/linked-media.ts';
 import { findStrayLink } from '../policy/member-policy.ts';
+import { editMember, sentBytes } from './edit-member.ts';
+import { cacheMarksIn, fitAnswers, withoutCacheMarks } from './fit-history.ts';
 import { nameUnsupportedPlugins } from './name-unsupported-plugins.ts';
-import { CHAT_REASONING } from './reasoning-words.ts';
-import { HINTS, OURS, saysNothing, type UnsupportedField, UnsupportedFields } from './unsupported-fields.ts';
+import { CHAT_REASONING, takenEffort } from './reasoning-words.ts';
+import {
+  HANDLED,
+  HINTS,
+  OURS,
+  saysNothing,
+  type UnsupportedField,
+  UnsupportedFields,
+} from './unsupported-fields.ts';
+import { recordOf, textOrNull } from './values.ts';
 
 export interface AskedBody {
   format: FormatName;
@@ -25,6 +34,10 @@ export interface DialectFit {
   refused: UnsupportedField | null;
   /** The names of the fields that it is not sent, as the caller wrote them. */
   leftOut: readonly string[];
+  /** The same of hints, which change no answer. */
+  hints: readonly string[];
+  /** Messages or tools have members that it does not take (`fitChat`). */
+  editsChat: boolean;
 }
 
 /** What a server of this dialect cannot be sent of a body: the fields that are left out, and the reason not to ask it at all. */
@@ -39,24 +52,64 @@ export function fitToDialect(dialect: Dialect, asked: AskedBody): DialectFit {
   if (plain && value !== null) {
     nameUnsupportedPlugins(value, unsupported);
     nameUnsupportedOrder(value.provider, unsupported);
-    if (format === 'chat') nameUnsupportedReasoning(value, unsupported);
+    nameUnsupportedReasoning(format, value, dialect, unsupported);
   }
+  if (value !== null) nameHints(value, { format, plain, dialect }, unsupported);
   if (!takesAll(dialect)) {
     for (const member of body.members) {
       if (isSent(dialect, asked, member)) continue;
       // The price of all answers was held, and the caller waits for them.
       if (member.key === 'n') unsupported.add('n', 'more than one answer');
-      else unsupported.leaveOut(member.key);
+      else if (!HINTS.has(member.key)) unsupported.leaveOut(member.key);
+      else if (!HANDLED.has(member.key)) unsupported.leaveOutHint(member.key);
     }
     if (leavesOutFormat(dialect, body)) unsupported.leaveOut(ANSWER_FORMAT);
     if (dialect.refusedFields.has(MESSAGE_NAME)) nameMessages(value, unsupported);
   }
-  return { refused: unsupported.first, leftOut: unsupported.leftOut };
+  const { first: refused, leftOut, hints } = unsupported;
+  return { refused, leftOut, hints, editsChat: format === 'chat' && value !== null && isEdited(dialect, value) };
 }
 
-/** A hint, or a field that asks for what happens anyway, is missed by nobody. */
+/** A field that asks for what happens anyway is missed by nobody. */
 const isSent = (dialect: Dialect, { format, body }: AskedBody, member: JsonMember): boolean =>
-  isTaken(dialect, format, member.key) || HINTS.has(member.key) || asksNothing(body, member);
+  isTaken(dialect, format, member.key) || asksNothing(body, member);
+
+/** Hints that are left out whichever fields the server takes. */
+function nameHints(
+  value: Readonly<Record<string, unknown>>,
+  { format, plain, dialect }: Pick<AskedBody, 'format' | 'plain'> & { dialect: Dialect },
+  unsupported: UnsupportedFields,
+): void {
+  for (const name of NEVER_SENT) if ((value[name] ?? null) !== null) unsupported.leaveOutHint(name);
+  if (plain && (value.session_id ?? null) !== null) unsupported.leaveOutHint('session_id');
+  if (format === 'messages') {
+    if (plain && (value.user ?? null) !== null) unsupported.leaveOutHint('user');
+    // No more of it is sent than the tag for whom the call is.
+    const { user_id: _, ...others } = isRecord(value.metadata) ? value.metadata : {};
+    for (const name of Object.keys(others)) unsupported.leaveOutHint(`metadata.${name}`);
+  }
+  if (format !== 'chat' || dialect.answerMembers === null) return;
+  if ((value[CACHE_MARK] ?? null) !== null) unsupported.leaveOutHint(CACHE_MARK);
+  for (const member of MARKED) for (const place of cacheMarksIn(value[member], member)) unsupported.leaveOutHint(place);
+}
+
+const NEVER_SENT = ['client_metadata', 'trace'];
+const CACHE_MARK = 'cache_control';
+const MARKED = ['messages', 'tools'] as const;
+
+const fitMember = (member: (typeof MARKED)[number], list: unknown, dialect: Dialect): unknown => {
+  const answers = member === 'messages' && Array.isArray(list) ? fitAnswers(list, dialect) : list;
+  return withoutCacheMarks(answers);
+};
+
+const isEdited = (dialect: Dialect, value: Readonly<Record<string, unknown>>): boolean =>
+  dialect.answerMembers !== null &&
+  MARKED.some((member) => fitMember(member, value[member], dialect) !== value[member]);
+
+/** Leaves out of messages and tools what a server of this dialect does not take. */
+export function fitChat(dialect: Dialect, body: JsonObject, changes: MemberChanges): void {
+  for (const member of MARKED) editMember(body, member, (list) => fitMember(member, list, dialect), changes);
+}
 
 /** Leaves out of a body what a server of this dialect does not take. */
 export function leaveOutUntaken(
@@ -65,6 +118,7 @@ export function leaveOutUntaken(
   body: JsonObject,
   changes: MemberChanges,
 ): void {
+  if (format === 'chat' && dialect.answerMembers !== null) changes.set(CACHE_MARK, null);
   if (takesAll(dialect)) return;
   for (const { key } of body.members) if (!isTaken(dialect, format, key)) changes.set(key, null);
   if (leavesOutFormat(dialect, body)) changes.set(ANSWER_FORMAT, null);
@@ -88,21 +142,32 @@ function asksNothing({ bytes }: JsonObject, { key, valueStartsAt, endsAt }: Json
 /** The length of the longest value that asks for what happens anyway, with room for blanks in it. */
 const NOTHING_CHARS_MAX = 64;
 
-/** A plain server knows the effort alone, and its answer is shown as it came, with its reasoning. */
+/** A plain server of the chat format knows the effort alone, and its answer is shown as it came, with its reasoning. */
 function nameUnsupportedReasoning(
+  format: FormatName,
   value: Readonly<Record<string, unknown>>,
+  { efforts }: Dialect,
   unsupported: UnsupportedFields,
 ): void {
-  const given = unsupported.record(value.reasoning, 'reasoning');
+  if (format === 'messages') return;
+  const given = format === 'chat' ? unsupported.record(value.reasoning, 'reasoning') : recordOf(value.reasoning);
+  const named = format === 'chat' ? textOrNull(value.reasoning_effort) : null;
+  const inside = textOrNull(given.effort);
+  if (named !== null && isLost(named, efforts)) unsupported.leaveOut('reasoning_effort');
+  if (inside !== null && (named === null ? isLost(inside, efforts) : inside !== named))
+    unsupported.leaveOut('reasoning.effort');
+  if (format !== 'chat') return;
   unsupported.unknown(given, 'reasoning.', CHAT_REASONING);
-  const effort = value.reasoning_effort ?? given.effort;
   // Not every server knows `none`, so the gateway does not write it for a caller.
-  if ((given.enabled ?? true) !== true && effort !== 'none') unsupported.leaveOut('reasoning.enabled');
+  if ((given.enabled ?? true) !== true && (named ?? inside) !== 'none') unsupported.leaveOut('reasoning.enabled');
   if ((given.exclude ?? false) !== false) unsupported.leaveOut('reasoning.exclude');
 }
 
+/** The server has no word for it. */
+const isLost = (effort: string, efforts: Dialect['efforts']): boolean => takenEffort(effort, efforts) === undefined;
+
 /** Names of a router's providers say nothing to any other server. */
-function nameUnsupportedOrder(provider: unknown, unsupported: UnsupportedFields): void {
+export function nameUnsupportedOrder(provider: unknown, unsupported: UnsupportedFields): void {
   if (isRecord(provider) && Array.isArray(provider.order) && provider.order.length > 0)
     unsupported.leaveOut('provider.order');
 }
@@ -129,11 +194,17 @@ function nameMessages(value: AskedBody['value'], unsupported: UnsupportedFields)
 }
 
 function leaveOutNames(body: JsonObject, changes: MemberChanges): void {
-  const text = memberText(body, 'messages');
-  const messages: unknown = text?.includes('"name"') === true ? JSON.parse(text) : null;
-  if (!Array.isArray(messages) || !messages.some(isNamed)) return;
-  changes.set('messages', JSON.stringify(messages.map(withoutName)));
+  if (sentBytes(body, 'messages', changes)?.includes(NAME) !== true) return;
+  editMember(
+    body,
+    'messages',
+    (messages) =>
+      Array.isArray(messages) && messages.some(isNamed) ? messages.map(withoutName) : messages,
+    changes,
+  );
 }
+
+const NAME = Buffer.from('"name"');
 
 function withoutName(message: unknown): unknown {
   if (!isNamed(message)) return message;

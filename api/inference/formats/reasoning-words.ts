@@ -16,6 +16,9 @@ const SHARES = { low: 0.2, medium: 0.5, high: 0.8 } as const;
 /** All words for efforts, the least first. */
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
+/** The words that servers take of which nothing else is known. */
+export const COMMON_EFFORTS = ['none', 'low', 'medium', 'high'];
+
 /**
  * The word that a server has for an effort: the same, or the nearest of those that it takes, of two equally near the one for less.
  *

@@ -1,6 +1,10 @@
+import type { Dialect } from '#core/catalog/dialect.ts';
+import { isRecord } from '#core/is-record.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
-import { rebuildJsonObject } from '../json/json-object.ts';
+import { type JsonObject, type MemberChanges, rebuildJsonObject } from '../json/json-object.ts';
+import { editMember } from './edit-member.ts';
 import { leaveOutForeignReasoning } from './foreign-reasoning.ts';
+import { takenEffort } from './reasoning-words.ts';
 import {
   commonChanges,
   writeDialect,
@@ -8,6 +12,7 @@ import {
   writePlainModel,
   writeRouterDialect,
 } from './upstream-body.ts';
+import { textOrNull } from './values.ts';
 
 /** The body for a provider that speaks the responses format; every byte that decides no price or policy as sent. */
 export function buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
@@ -20,6 +25,22 @@ export function buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId
   // Some servers keep what nobody forbids them to: for all callers of the account.
   changes.set('store', 'false');
   if (routesBetweenVendors) writeRouterDialect(plan, candidate, agentId, changes);
-  else writePlainModel(candidate, changes);
+  else {
+    writePlainModel(candidate, changes);
+    writePlainEffort(plan.body, candidate.provider.dialect.efforts, changes);
+  }
   return rebuildJsonObject(plan.body, changes);
+}
+
+/** The effort in a word of the server's own scale; left out where it has none (`fit-to-dialect.ts`). */
+function writePlainEffort(body: JsonObject, efforts: Dialect['efforts'], changes: MemberChanges): void {
+  if (efforts === null) return;
+  const edit = (reasoning: unknown): unknown => {
+    const effort = isRecord(reasoning) ? textOrNull(reasoning.effort) : null;
+    const taken = effort === null ? null : takenEffort(effort, efforts);
+    if (!isRecord(reasoning) || taken === effort) return reasoning;
+    const { effort: _, ...others } = reasoning;
+    return taken === undefined ? others : { ...others, effort: taken };
+  };
+  editMember(body, 'reasoning', edit, changes);
 }

@@ -11,6 +11,7 @@ const LEFT_OUT_MAX = 100;
 export class UnsupportedFields {
   #first: UnsupportedField | null = null;
   readonly #leftOut = new Set<string>();
+  readonly #hints = new Set<string>();
   readonly #isHistory: boolean;
 
   private constructor(isHistory: boolean) {
@@ -36,6 +37,11 @@ export class UnsupportedFields {
     return [...this.#leftOut];
   }
 
+  /** The names of hints that are left out. They change no answer, so no call is refused for them. */
+  get hints(): readonly string[] {
+    return [...this.#hints];
+  }
+
   /**
    * Names a part of the request that must not be left out.
    *
@@ -47,6 +53,10 @@ export class UnsupportedFields {
 
   leaveOut(param: string): void {
     if (!this.#isHistory && this.#leftOut.size < LEFT_OUT_MAX) this.#leftOut.add(param);
+  }
+
+  leaveOutHint(param: string): void {
+    if (!this.#isHistory && this.#hints.size < LEFT_OUT_MAX) this.#hints.add(param);
   }
 
   /** `null`: not said. What is of another kind has no words either. */
@@ -92,7 +102,7 @@ export class UnsupportedFields {
     if (value !== undefined && value !== null) this.leaveOut(param);
   }
 
-  /** Every member that is set, that no set of names holds. `path`: ends in a dot, or is empty. */
+  /** Every member that is set, that no set of names holds, and hints that `HINTS` alone holds. `path`: ends in a dot, or is empty. */
   unknown(
     value: Readonly<Record<string, unknown>>,
     path: string,
@@ -100,7 +110,9 @@ export class UnsupportedFields {
   ): void {
     for (const [name, member] of Object.entries(value)) {
       if (member === undefined || member === null || saysNothing(name, member)) continue;
-      if (!known.some((names) => names.has(name))) this.leaveOut(path + name);
+      if (known.some((names) => names !== HINTS && names.has(name))) continue;
+      if (!known.includes(HINTS) || !HINTS.has(name)) this.leaveOut(path + name);
+      else if (!HANDLED.has(name)) this.leaveOutHint(path + name);
     }
   }
 }
@@ -118,7 +130,10 @@ const TYPE_CHARS_SHOWN = 64;
 export const OURS: ReadonlySet<string> = new Set(['model', 'models', 'stream']);
 
 /** Some clients always send values that ask for what happens anyway. */
-export const saysNothing = (name: string, value: unknown): boolean => SAYS_NOTHING.get(name) === value;
+export const saysNothing = (name: string, value: unknown): boolean =>
+  SAYS_NOTHING.get(name) === value || (name === 'service_tier' && USUAL_TIERS.has(value));
+
+const USUAL_TIERS: ReadonlySet<unknown> = new Set(['auto', 'default', 'standard', 'standard_only']);
 
 const SAYS_NOTHING: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['n', 1],
@@ -133,36 +148,25 @@ const SAYS_NOTHING: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['parallel_tool_calls', true],
   ['truncation', 'disabled'],
   ['defer_loading', false],
+  ['speed', 'standard'],
+  ['inference_geo', 'global'],
+]);
+
+/** The gateway acts on them itself, or policy takes no other value than the default. */
+export const HANDLED: ReadonlySet<string> = new Set([
+  ...['usage', 'provider', 'plugins', 'transforms', 'route', 'stream_options'],
+  ...['modalities', 'store', 'background', 'deferred'],
+  // Bounds of what the provider runs by itself.
+  ...['max_tool_calls', 'stop_server_tools_when'],
 ]);
 
 /**
- * Of no effect on the answer: tags, and hints for caches and routes, which a provider of another format has no use for.
+ * Of no effect on the answer: tags, and hints for caches and routes, which a provider of another format has no use for. Those that
+ * the gateway does not handle are named where they are left out.
  */
 export const HINTS: ReadonlySet<string> = new Set([
-  'cache_control',
-  'prompt_cache_key',
-  'prompt_cache_options',
-  'prompt_cache_retention',
-  'session_id',
-  'user',
-  'metadata',
-  'client_metadata',
-  // Policy takes no other value than the default.
-  'modalities',
-  'safety_identifier',
-  'service_tier',
-  'store',
-  'background',
-  'deferred',
-  'include',
-  'usage',
-  'trace',
-  'route',
-  'provider',
-  'plugins',
-  'transforms',
-  'stream_options',
-  // Of what the provider runs by itself: the gateway writes its bounds.
-  'max_tool_calls',
-  'stop_server_tools_when',
+  ...HANDLED,
+  ...['cache_control', 'prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention'],
+  ...['session_id', 'user', 'metadata', 'client_metadata', 'safety_identifier', 'trace'],
+  ...['service_tier', 'include'],
 ]);

@@ -8,7 +8,7 @@ import type { Steps } from '../admit/steps.ts';
 import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { callFormats } from '../formats/call-formats.ts';
 import { ownFormat } from '../formats/own-format.ts';
-import { reasonsByEffort } from '../formats/reasoning-words.ts';
+import { COMMON_EFFORTS, reasonsByEffort } from '../formats/reasoning-words.ts';
 import { betaFieldsIn } from '../formats/leave-out-beta-fields.ts';
 import { type AskedBody, fitToDialect } from '../formats/fit-to-dialect.ts';
 import type { JsonObject } from '../json/json-object.ts';
@@ -28,6 +28,7 @@ import { withMarkedNumbers } from '../translation/unread-values.ts';
 import { placeOf, placeOfferedTools } from './place-offered-tools.ts';
 import { type ProviderPreferences, unmetPreference } from './provider-preferences.ts';
 import { shorten } from './refuse-model.ts';
+import { shownValue } from './shown-value.ts';
 import type { Resolved } from './resolve-models.ts';
 
 /**
@@ -80,19 +81,23 @@ function* chooseFormat(
   const { placed: serverTools, leftOut: unrun } = offered;
   const unrunNames = unrun.map(placeOf);
   const fitted = (
-    candidate: Omit<Candidate, 'leftOut'>,
+    candidate: Omit<Candidate, 'leftOut' | 'hints' | 'editsChat'>,
     asked: Pick<AskedBody, 'format' | 'body' | 'value'>,
-    ofTranslation: readonly string[],
+    before: Pick<Candidate, 'leftOut' | 'hints'>,
   ): Candidate | ApiError => {
-    const { refused, leftOut } = fitToDialect(dialect, { ...asked, media, plain });
+    const { refused, leftOut, hints, editsChat } = fitToDialect(dialect, { ...asked, media, plain });
     if (refused !== null) return cannotBeSent(refused);
-    const names = [...unrunNames, ...ofTranslation, ...leftOut];
-    return withAllRequired({ ...candidate, leftOut: names }, preferences, value);
+    const names = {
+      leftOut: [...unrunNames, ...before.leftOut, ...leftOut],
+      hints: [...before.hints, ...hints],
+    };
+    return withAllRequired({ ...candidate, ...names, editsChat }, preferences, value);
   };
   if (native) {
     const betaFields = format.name === 'messages' ? betaFieldsIn(value, betas) : [];
     const candidate = { ...each, format, translated: null, serverTools, unrunTools: unrun, betaFields };
-    return fitted(candidate, { format: format.name, body: object, value }, betaFields);
+    const before = { leftOut: betaFields, hints: [] };
+    return fitted(candidate, { format: format.name, body: object, value }, before);
   }
   const to = kind.ownFormat ?? (formats.includes('chat') ? 'chat' : 'messages');
   const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
@@ -105,17 +110,20 @@ function* chooseFormat(
   };
   const translated = yield* translate(wanted, translations, kind, to, asked);
   if (isApiError(translated)) return translated;
-  const { object: body, leftOut, toolNames, promptTokensMax: translatedTokensMax } = translated;
+  const { object: body, leftOut, hints, toolNames, promptTokensMax: translatedTokensMax } = translated;
   const inWords = { translated: body, translatedTokensMax, toolNames };
   const sent = { ...each, ...inWords, serverTools, unrunTools: unrun, betaFields: [] };
-  if (typeof to !== 'string')
-    return withAllRequired({ ...sent, format: ownFormat, leftOut: [...unrunNames, ...leftOut] }, preferences, value);
-  return fitted({ ...sent, format: callFormats[to] }, { format: to, body, value: null }, leftOut);
+  if (typeof to !== 'string') {
+    const names = { leftOut: [...unrunNames, ...leftOut], hints, editsChat: false };
+    return withAllRequired({ ...sent, format: ownFormat, ...names }, preferences, value);
+  }
+  return fitted({ ...sent, format: callFormats[to] }, { format: to, body, value: null }, { leftOut, hints });
 }
 
 const askedDialect = ({ reasoningMember, efforts, signsCalls, takesReasoningDetails, fields }: Dialect): AskedDialect => ({
   reasoningMember,
-  efforts,
+  // A caller of another format means a word of that format's scale.
+  efforts: efforts ?? COMMON_EFFORTS,
   signsCalls,
   takesReasoningDetails,
   // A server of which much is known takes what stands in its list alone.
@@ -132,16 +140,9 @@ function withAllRequired(
   if (!requiresParameters || param === undefined) return candidate;
   return apiError('no_provider', {
     param,
-    message: `No provider of this model takes \`${param}\`${shownValue(value[param])}, and \`provider.require_parameters\` asks for one that does. Leave one of the two out, or choose another model.`,
+    message: `No provider of this model takes \`${param}\`${shownValue(value, param)}, and \`provider.require_parameters\` asks for one that does. Leave one of the two out, or choose another model.`,
   });
 }
-
-/** A value that is short enough to be repeated. */
-function shownValue(value: unknown): string {
-  const text = typeof value === 'object' ? undefined : JSON.stringify(value);
-  return text === undefined || text.length > VALUE_CHARS_SHOWN ? '' : ` (${text})`;
-}
-const VALUE_CHARS_SHOWN = 40;
 
 /** Many fallbacks are sent the same translation, so it is made once. */
 interface Translations {

@@ -1,8 +1,11 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import type { AskedModel, Conversation, ToolNames } from '#core/conversation/conversation.ts';
 import type { OwnFormat } from '#core/conversation/own-format.ts';
+import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
+import { nameUnsupportedOrder } from '../formats/fit-to-dialect.ts';
 import { nameUnsupportedPlugins } from '../formats/name-unsupported-plugins.ts';
+import { takenEffort } from '../formats/reasoning-words.ts';
 import { type UnsupportedField, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { type JsonObject, scanJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
@@ -32,9 +35,11 @@ export function translateRequest(
 ): TranslatedRequest | ApiError {
   const unsupported = UnsupportedFields.ofRequest();
   nameUnsupportedPlugins(value, unsupported);
+  nameUnsupportedOrder(value.provider, unsupported);
   const read = readers[from](value, unsupported);
   const conversation = { ...read, ...cacheOf(value), turns: orderResults(read.turns) };
   const body = write(conversation, to, asked, unsupported, marks);
+  if (to === 'chat') nameLostEffort(value, conversation.reasoning, asked, unsupported);
   if (unsupported.first !== null) return cannotBeSent(unsupported.first);
   const object = scanJsonObject(marks.print(body));
   // Arguments are a text in one format and stand some levels deep in the other.
@@ -42,13 +47,33 @@ export function translateRequest(
     return cannotBeSent({ param: 'arguments', words: 'tool calls that nest so deep' });
   if (typeof object === 'string') throw new Error('A translated body is no JSON object.');
   const { toolNames } = conversation;
-  return { object, leftOut: unsupported.leftOut, toolNames, promptTokensMax: translatedTokensMax(object, body) };
+  const hints = unsupported.hints.filter((name) => isLost(name, to));
+  return { object, leftOut: unsupported.leftOut, hints, toolNames, promptTokensMax: translatedTokensMax(object, body) };
+}
+
+/** Marks for a cache are written in every format but chat. */
+const isLost = (hint: string, to: TranslationTarget): boolean =>
+  to === 'chat' || !/(?:^|\.)cache_control$/.test(hint);
+
+/** A wish for no reasoning is sent only as a word that the caller wrote and the server takes. */
+function nameLostEffort(
+  { reasoning_effort: named, reasoning: given }: Readonly<Record<string, unknown>>,
+  reasoning: Conversation['reasoning'],
+  { dialect }: AskedModel,
+  unsupported: UnsupportedFields,
+): void {
+  if (reasoning === null || reasoning.enabled) return;
+  if (reasoning.effort === 'none' && takenEffort('none', dialect.efforts) !== undefined) return;
+  if (!isRecord(given)) unsupported.leaveOut(named === 'none' ? 'reasoning_effort' : 'thinking.type');
+  else unsupported.leaveOut(given.effort === 'none' ? 'reasoning.effort' : 'reasoning.enabled');
 }
 
 export interface TranslatedRequest {
   object: JsonObject;
   /** The names of the fields that it has no words for, as the caller wrote them. */
   leftOut: readonly string[];
+  /** The same of hints, which change no answer. */
+  hints: readonly string[];
   /** How the caller knows the tools that an answer may call. */
   toolNames: ToolNames;
   /** No prompt that a server makes of it can be longer. */

@@ -7,6 +7,8 @@ export type DialectName = keyof typeof dialects;
 const NONE: ReadonlySet<string> = new Set();
 /** What every server with efforts takes. */
 const THREE_EFFORTS = ['low', 'medium', 'high'];
+/** Every server takes these in an answer of a conversation. */
+const ANSWER = ['role', 'content', 'name', 'tool_calls', 'function_call'];
 
 /** A server of which nothing is known: it is sent what the oldest compatible server understands. */
 export const plainDialect: Dialect = {
@@ -19,15 +21,26 @@ export const plainDialect: Dialect = {
   refusedFields: NONE,
   reasoningMember: 'reasoning_content',
   takesReasoningDetails: false,
-  efforts: ['none', ...THREE_EFFORTS],
+  answerMembers: null,
+  answerParts: NONE,
+  efforts: null,
   signsCalls: false,
   vendorFields: [],
   saltedFormats: [],
 };
 
-/** A server that the operator runs. */
-const selfHostedDialect: Dialect = {
+/** A vendor's server, or one whose source everybody can read. */
+const knownDialect: Dialect = {
   ...plainDialect,
+  answerMembers: new Set(ANSWER),
+  efforts: ['none', ...THREE_EFFORTS],
+};
+
+/** A server that the operator runs. Images of earlier answers are checked like all others, and sent along. */
+const selfHostedDialect: Dialect = {
+  ...knownDialect,
+  answerMembers: new Set([...ANSWER, 'refusal', 'images']),
+  answerParts: new Set(['refusal']),
   images: 'inline',
   fields: SELF_HOSTED_FIELDS,
   knownAnswerFormatsOnly: true,
@@ -38,11 +51,13 @@ export const dialects = {
   other: { ...plainDialect, takesReasoningDetails: true },
   // Its responses refer to reasoning that it keeps, or has not kept: a caller that sends it back would be told that it is gone.
   openai: {
-    ...plainDialect,
+    ...knownDialect,
     hosts: ['api.openai.com'],
     capField: 'max_completion_tokens',
     reasoningMember: null,
-    efforts: ['none', 'minimal', ...THREE_EFFORTS, 'xhigh'],
+    answerMembers: new Set([...ANSWER, 'refusal', 'audio']),
+    answerParts: new Set(['refusal']),
+    efforts: ['none', 'minimal', ...THREE_EFFORTS, 'xhigh', 'max'],
   },
   vllm: { ...selfHostedDialect, saltedFormats: ['chat', 'responses'] },
   sglang: { ...selfHostedDialect, saltedFormats: ['chat'], efforts: THREE_EFFORTS },
@@ -50,23 +65,41 @@ export const dialects = {
   // Any server in the operator's own network of which nothing else is known: the same care as for those that are known.
   'self-hosted': selfHostedDialect,
   groq: {
-    ...plainDialect,
+    ...knownDialect,
     hosts: ['api.groq.com'],
     refusedFields: new Set(['logprobs', 'top_logprobs', 'logit_bias', 'n', 'messages[].name']),
     reasoningMember: 'reasoning',
     vendorFields: ['x_groq'],
   },
   together: {
-    ...plainDialect,
+    ...knownDialect,
     hosts: ['api.together.ai', 'api.together.xyz'],
     reasoningMember: 'reasoning',
   },
-  fireworks: { ...plainDialect, formats: ['chat', 'messages'], hosts: ['api.fireworks.ai'] },
+  fireworks: {
+    ...knownDialect,
+    formats: ['chat', 'messages'],
+    hosts: ['api.fireworks.ai'],
+    efforts: ['none', ...THREE_EFFORTS, 'xhigh'],
+  },
   // In its thinking mode it refuses a call of a tool that comes back without the reasoning before it.
-  deepseek: { ...plainDialect, hosts: ['api.deepseek.com'], efforts: [...THREE_EFFORTS, 'max'] },
-  mistral: { ...plainDialect, hosts: ['api.mistral.ai'], reasoningMember: null },
+  deepseek: {
+    ...knownDialect,
+    hosts: ['api.deepseek.com'],
+    answerMembers: new Set([...ANSWER, 'prefix']),
+    efforts: [...THREE_EFFORTS, 'max'],
+  },
+  // It answers any name that its schema lacks with 422. Its own reasoning stands among the parts of the content.
+  mistral: {
+    ...knownDialect,
+    hosts: ['api.mistral.ai'],
+    refusedFields: new Set(['messages[].name']),
+    reasoningMember: null,
+    answerMembers: new Set(['role', 'content', 'tool_calls', 'prefix']),
+    answerParts: new Set(['thinking', 'reference', 'tool_reference']),
+  },
   google: {
-    ...plainDialect,
+    ...knownDialect,
     hosts: ['generativelanguage.googleapis.com'],
     fields: GOOGLE_FIELDS,
     reasoningMember: null,

@@ -1,0 +1,151 @@
+import type { Dialect } from '#core/catalog/dialect.ts';
+import { isRecord } from '#core/is-record.ts';
+import { recordOf, records, textOf } from './values.ts';
+
+/*
+ * Earlier answers of a chat, as one server takes them. Clients and gateways write members of many vendors into them, and strict
+ * servers refuse the whole call for one that they do not know. None of these asks for anything, so they are left out without
+ * a word.
+ */
+
+type Message = Readonly<Record<string, unknown>>;
+type HistoryDialect = Pick<Dialect, 'answerMembers' | 'answerParts' | 'reasoningMember' | 'signsCalls'>;
+
+/** @returns The same list where the server takes it as it is. */
+export const fitAnswers = (messages: readonly unknown[], dialect: HistoryDialect): readonly unknown[] =>
+  mapEach(messages, (message) => fitAnswer(message, dialect));
+
+function fitAnswer(message: Message, dialect: HistoryDialect): Message {
+  const { answerMembers, reasoningMember } = dialect;
+  if (answerMembers === null || message.role !== 'assistant') return message;
+  const fitted: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(message)) {
+    if (name === 'content') fitted.content = fitContent(value, dialect);
+    else if (name === 'tool_calls') {
+      const calls = fitCalls(value, dialect);
+      if (calls !== null) fitted.tool_calls = calls;
+    } else if (isTaken(name, dialect) && value !== null) fitted[name] = value;
+  }
+  // A server that takes no empty list takes no answer of nothing either.
+  if (fitted.content === null && message.content !== null && fitted.tool_calls === undefined) fitted.content = '';
+  const refusal = textOf(message.refusal);
+  if (refusal !== '' && !answerMembers.has('refusal') && isEmpty(fitted.content)) fitted.content = refusal;
+  if (reasoningMember !== null && textOf(fitted[reasoningMember]) === '') {
+    const reasoning = reasoningOf(message);
+    if (reasoning !== '') fitted[reasoningMember] = reasoning;
+  }
+  return isSame(fitted, message) ? message : fitted;
+}
+
+const isTaken = (name: string, { answerMembers, reasoningMember, signsCalls }: HistoryDialect): boolean =>
+  answerMembers?.has(name) === true || name === reasoningMember || (signsCalls && name === SIGNED);
+
+/** The place of what one vendor signs. No other vendor is shown it. */
+const SIGNED = 'extra_content';
+
+const isEmpty = (content: unknown): boolean => (content ?? '') === '';
+
+const isSame = (one: Message, other: Message): boolean => {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
+};
+
+/** The same list where each entry stays the same. */
+function mapEach(list: readonly unknown[], map: (each: Message) => Message): readonly unknown[] {
+  const mapped = list.map((each) => (isRecord(each) ? map(each) : each));
+  return mapped.every((each, index) => each === list[index]) ? list : mapped;
+}
+
+function fitContent(content: unknown, dialect: HistoryDialect): unknown {
+  if (!Array.isArray(content)) return content;
+  const taken = content.filter((part) => !isRecord(part) || isPartTaken(part, dialect));
+  const fitted = mapEach(taken.length === content.length ? content : taken, (part) => fitPart(part, dialect));
+  return fitted.length === 0 ? null : fitted;
+}
+
+/** The way of one vendor's answers. */
+const VENDOR_PARTS: ReadonlySet<unknown> = new Set(['thinking', 'reference', 'tool_reference']);
+
+const isPartTaken = ({ type }: Message, { answerParts }: HistoryDialect): boolean =>
+  !VENDOR_PARTS.has(type) || (typeof type === 'string' && answerParts.has(type));
+
+function fitPart(part: Message, { answerParts }: HistoryDialect): Message {
+  if (part.type === 'refusal' && !answerParts.has('refusal')) return { type: 'text', text: textOf(part.refusal) };
+  if (part.type !== 'text' || Object.keys(part).length === TEXT_MEMBERS) return part;
+  return { type: 'text', text: part.text };
+}
+
+const TEXT_MEMBERS = 2;
+
+/** `null`: there are none, and servers refuse an empty list. */
+function fitCalls(calls: unknown, dialect: HistoryDialect): unknown {
+  if (!Array.isArray(calls)) return calls;
+  return calls.length === 0 ? null : mapEach(calls, (call) => fitCall(call, dialect));
+}
+
+function fitCall(call: Message, { signsCalls }: HistoryDialect): Message {
+  const fitted: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(call)) {
+    if (name === 'function' && isRecord(value)) fitted.function = fitFunction(value);
+    else if (CALL_MEMBERS.has(name) || (signsCalls && name === SIGNED)) fitted[name] = value;
+  }
+  return isSame(fitted, call) ? call : fitted;
+}
+
+const CALL_MEMBERS: ReadonlySet<string> = new Set(['id', 'type', 'function', 'custom']);
+const FUNCTION_MEMBERS: ReadonlySet<string> = new Set(['name', 'arguments']);
+
+function fitFunction(called: Message): Message {
+  const entries = Object.entries(called).filter(([name]) => FUNCTION_MEMBERS.has(name));
+  return entries.length === Object.keys(called).length ? called : Object.fromEntries(entries);
+}
+
+/** The reasoning of an earlier answer, in whichever member its vendor has it. */
+function reasoningOf({ reasoning, reasoning_content: content, reasoning_details: details, content: parts }: Message): string {
+  return (
+    textOf(reasoning) ||
+    textOf(content) ||
+    records(details).map(({ text, summary }) => textOf(text) || textOf(summary)).join('') ||
+    thinkingIn(parts)
+  );
+}
+
+/** The reasoning in a list of parts, as one vendor's answers have it. */
+function thinkingIn(content: unknown): string {
+  const thoughts = records(content).filter(({ type }) => type === 'thinking');
+  return thoughts
+    .map(({ thinking }) => textOf(thinking) || records(thinking).map(({ text }) => textOf(text)).join(''))
+    .join('');
+}
+
+const MARK = 'cache_control';
+
+/** The places at which a list of messages or tools has marks for a cache, but for those in earlier answers. */
+export function cacheMarksIn(list: unknown, path: string): string[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((each, index) => {
+    if (!isRecord(each) || each.role === 'assistant') return [];
+    const at = `${path}[${index}]`;
+    const own = MARK in each ? [`${at}.${MARK}`] : [];
+    const named = MARK in recordOf(each.function) ? [`${at}.function.${MARK}`] : [];
+    return [...own, ...named, ...cacheMarksIn(each.content, `${at}.content`)];
+  });
+}
+
+/** The same list without these marks. */
+export function withoutCacheMarks(list: unknown): unknown {
+  if (!Array.isArray(list)) return list;
+  return mapEach(list, (each) => {
+    const { content, function: named } = each;
+    const inside = Array.isArray(content) ? withoutCacheMarks(content) : content;
+    const plain = isRecord(named) && MARK in named ? withoutMark(named) : named;
+    if (inside === content && plain === named && !(MARK in each)) return each;
+    const changed = { ...each, ...(inside === content ? {} : { content: inside }) };
+    return withoutMark(plain === named ? changed : { ...changed, function: plain });
+  });
+}
+
+function withoutMark(value: Message): Message {
+  const { [MARK]: _, ...rest } = value;
+  return rest;
+}
