@@ -34,12 +34,14 @@ export const VideoModelList = z
   .meta({ id: 'VideoModelList' });
 export type VideoModelList = z.infer<typeof VideoModelList>;
 
+const ImageModelValue = z.union([z.string(), z.number(), z.boolean()]).meta({ id: 'ImageModelValue' });
+
 /** One object for both types: some generators cannot read a union. */
 const ImageModelParameter = z
   .object({
     type: z.enum(['enum', 'range']),
     values: z
-      .array(z.unknown())
+      .array(ImageModelValue)
       .optional()
       .meta({ description: 'Of an `enum`: what it takes, mostly strings.' }),
     min: z.number().optional().meta({ description: 'Of a `range`: the least.' }),

@@ -7,6 +7,23 @@ import { usdNumber } from './money.ts';
  */
 
 const count = () => z.int().nonnegative();
+const optionalText = () => z.string().nullish();
+
+const ReasoningDetail = z
+  .looseObject({
+    type: z.string().meta({ examples: ['reasoning.text', 'reasoning.encrypted'] }),
+    text: optionalText(),
+    data: optionalText().meta({ description: 'Encrypted reasoning.' }),
+    signature: optionalText(),
+    index: count().nullish(),
+  })
+  .meta({ id: 'ReasoningDetail', description: 'Send it back as it is in the next turn.' });
+
+/** The reasoning that a message or a piece of one has beside its text. */
+const shownReasoning = {
+  reasoning: optionalText(),
+  reasoning_details: z.array(ReasoningDetail).nullish(),
+};
 
 const ToolCall = z
   .looseObject({
@@ -22,6 +39,8 @@ const CompletionMessage = z
   .looseObject({
     role: z.string().meta({ examples: ['assistant'] }),
     content: z.string().nullish(),
+    refusal: optionalText(),
+    ...shownReasoning,
     tool_calls: z.array(ToolCall).nullish(),
   })
   .meta({ id: 'CompletionMessage' });
@@ -36,12 +55,22 @@ const CompletionChoice = z
   .looseObject({ index: count(), message: CompletionMessage, finish_reason: finishReason() })
   .meta({ id: 'CompletionChoice' });
 
+const PromptTokensDetails = z
+  .looseObject({ cached_tokens: count().nullish() })
+  .meta({ id: 'PromptTokensDetails', description: 'Tokens among those read.' });
+
+const CompletionTokensDetails = z
+  .looseObject({ reasoning_tokens: count().nullish() })
+  .meta({ id: 'CompletionTokensDetails', description: 'Tokens among those written.' });
+
 const CompletionUsage = z
   .looseObject({
     prompt_tokens: count().meta({ description: 'Tokens read.' }),
     completion_tokens: count().meta({ description: 'Tokens written, reasoning included.' }),
     total_tokens: count(),
     cost: usdNumber(),
+    prompt_tokens_details: PromptTokensDetails.nullish(),
+    completion_tokens_details: CompletionTokensDetails.nullish(),
   })
   .meta({ id: 'CompletionUsage' });
 
@@ -56,12 +85,29 @@ export const ChatCompletion = z
   })
   .meta({ id: 'ChatCompletion' });
 
+const ToolCallDelta = z
+  .looseObject({
+    index: count(),
+    id: optionalText().meta({ description: 'In the first piece of a call.' }),
+    type: optionalText(),
+    function: z
+      .looseObject({
+        name: optionalText(),
+        arguments: optionalText().meta({ description: 'The next characters of the JSON.' }),
+      })
+      .meta({ id: 'CalledFunctionDelta' })
+      .nullish(),
+  })
+  .meta({ id: 'ToolCallDelta' });
+
 const CompletionDelta = z
   .looseObject({
     role: z.string().nullish().meta({ description: 'In the first chunk.' }),
     content: z.string().nullish(),
+    refusal: optionalText(),
+    ...shownReasoning,
     tool_calls: z
-      .array(z.looseObject({ index: count() }).meta({ id: 'ToolCallDelta' }))
+      .array(ToolCallDelta)
       .nullish()
       .meta({ description: 'Pieces of tool calls, joined by index.' }),
   })
@@ -89,10 +135,22 @@ export const ChatCompletionChunk = z
   })
   .meta({ id: 'ChatCompletionChunk' });
 
+const Annotation = z
+  .looseObject({
+    type: z.string().meta({ examples: ['url_citation'] }),
+    url: optionalText(),
+    title: optionalText(),
+    start_index: count().nullish(),
+    end_index: count().nullish(),
+  })
+  .meta({ id: 'Annotation', description: 'What a stretch of the text points at.' });
+
 const OutputPart = z
   .looseObject({
     type: z.string().meta({ examples: ['output_text', 'refusal'] }),
     text: z.string().nullish().meta({ description: 'Of an `output_text` part.' }),
+    refusal: optionalText().meta({ description: 'Of a `refusal` part.' }),
+    annotations: z.array(Annotation).nullish().meta({ description: 'Of an `output_text` part.' }),
   })
   .meta({ id: 'OutputPart' });
 
@@ -100,11 +158,13 @@ const OutputItem = z
   .looseObject({
     type: z.string().meta({ examples: ['message', 'reasoning', 'function_call'] }),
     id: z.string().nullish(),
+    status: optionalText(),
     role: z.string().nullish().meta({ description: 'Of a message.' }),
     content: z.array(OutputPart).nullish().meta({ description: 'Of a message.' }),
     call_id: z.string().nullish().meta({ description: 'Of a tool call.' }),
     name: z.string().nullish().meta({ description: 'Of a tool call.' }),
     arguments: z.string().nullish().meta({ description: 'Of a function call: JSON, as text.' }),
+    encrypted_content: optionalText().meta({ description: 'Of reasoning: send it back in the next turn.' }),
   })
   .meta({ id: 'OutputItem' });
 
@@ -114,16 +174,24 @@ const ResponsesUsage = z
     output_tokens: count().meta({ description: 'Tokens written, reasoning included.' }),
     total_tokens: count(),
     cost: usdNumber().nullish(),
+    input_tokens_details: PromptTokensDetails.nullish(),
+    output_tokens_details: CompletionTokensDetails.nullish(),
   })
   .meta({ id: 'ResponsesUsage' });
+
+const IncompleteDetails = z
+  .looseObject({ reason: optionalText().meta({ examples: ['max_output_tokens', 'content_filter'] }) })
+  .meta({ id: 'IncompleteDetails', description: 'Why the answer ends early.' });
 
 export const ResponsesAnswer = z
   .looseObject({
     id: z.string(),
     object: z.literal('response'),
     created_at: count().nullish(),
+    completed_at: count().nullish(),
     status: z.string().meta({ examples: ['completed', 'incomplete', 'in_progress'] }),
     model: z.string(),
+    incomplete_details: IncompleteDetails.nullish(),
     output: z.array(OutputItem),
     output_text: z.string().nullish().meta({ description: 'The text of all messages, joined.' }),
     usage: ResponsesUsage.nullish(),
@@ -137,10 +205,16 @@ export const ResponsesEvent = z
       examples: ['response.created', 'response.output_text.delta', 'response.completed', 'error'],
     }),
     sequence_number: count().nullish(),
-    response: ResponsesAnswer.partial().nullish(),
+    response: ResponsesAnswer.partial().meta({ id: 'ResponsesStreamEventResponse' }).nullish(),
+    output_index: count().nullish(),
+    content_index: count().nullish(),
+    item_id: optionalText(),
     delta: z.string().nullish(),
+    text: optionalText(),
+    arguments: optionalText(),
     item: OutputItem.nullish(),
-    error: z.looseObject({ type: z.string(), message: z.string(), code: z.string() }).nullish(),
+    part: OutputPart.nullish(),
+    error: StreamError.nullish(),
   })
   .meta({ id: 'ResponsesStreamEvent' });
 
@@ -148,9 +222,15 @@ const AnswerBlock = z
   .looseObject({
     type: z.string().meta({ examples: ['text', 'tool_use', 'thinking'] }),
     text: z.string().nullish().meta({ description: 'Of a `text` block.' }),
+    thinking: optionalText().meta({ description: 'Of a `thinking` block.' }),
+    signature: optionalText().meta({ description: 'Of a `thinking` block: send it back in the next turn.' }),
     id: z.string().nullish().meta({ description: 'Of a `tool_use` block.' }),
     name: z.string().nullish().meta({ description: 'Of a `tool_use` block.' }),
-    input: z.record(z.string(), z.unknown()).nullish().meta({ description: 'Of a `tool_use` block.' }),
+    input: z
+      .record(z.string(), z.unknown())
+      .meta({ id: 'ToolArguments', description: 'By the schema of the tool.' })
+      .nullish()
+      .meta({ description: 'Of a `tool_use` block.' }),
   })
   .meta({ id: 'AnswerBlock' });
 
@@ -196,12 +276,23 @@ export const MessagesEvent = z
       ],
     }),
     index: count().nullish(),
-    message: MessagesAnswer.partial().nullish(),
+    message: MessagesAnswer.partial().meta({ id: 'MessagesStreamEventMessage' }).nullish(),
     content_block: AnswerBlock.nullish(),
-    delta: z.looseObject({ type: z.string().nullish(), text: z.string().nullish() }).nullish(),
+    delta: z
+      .looseObject({
+        type: z.string().nullish(),
+        text: z.string().nullish(),
+        partial_json: optionalText(),
+        thinking: optionalText(),
+        signature: optionalText(),
+        stop_reason: optionalText(),
+        stop_sequence: optionalText(),
+      })
+      .meta({ id: 'MessagesStreamEventDelta' })
+      .nullish(),
     usage: MessagesUsage.nullish().meta({
       description: 'Of `message_delta`: totals so far; the last has the cost.',
     }),
-    error: z.looseObject({ type: z.string(), message: z.string(), code: z.string() }).nullish(),
+    error: StreamError.nullish(),
   })
   .meta({ id: 'MessagesStreamEvent' });

@@ -23,7 +23,11 @@ const ModelPricing = z
     image: z.string().optional().meta({ description: 'US dollars per image in the prompt.' }),
     web_search: z.string().optional().meta({ description: 'US dollars per web search.' }),
     overrides: z
-      .array(z.object({ min_prompt_tokens: z.int().nonnegative(), ...tokenPrices }))
+      .array(
+        z
+          .object({ min_prompt_tokens: z.int().nonnegative(), ...tokenPrices })
+          .meta({ id: 'ModelPricingOverride' }),
+      )
       .optional()
       .meta({
         description:
@@ -83,12 +87,11 @@ export const ModelEntry = z
     supported_parameters: z
       .array(z.string())
       .meta({ description: 'Optional fields that it heeds, where that is known; else empty.' }),
-    reasoning: z
-      .looseObject({ mandatory: z.boolean() })
-      .meta({
-        description:
-          'Whether the model always reasons, with the efforts and defaults of one that can, where they are known.',
-      }),
+    reasoning: z.looseObject({ mandatory: z.boolean() }).meta({
+      id: 'ModelReasoning',
+      description:
+        'Whether the model always reasons, with the efforts and defaults of one that can, where they are known.',
+    }),
     expires_on: z
       .string()
       .nullable()

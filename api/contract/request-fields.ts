@@ -35,6 +35,11 @@ export const modelId = () => {
   return z.string({ error }).min(1, { error }).max(MODEL_ID_CHARS_MAX, { error });
 };
 
+const ModelId = modelId().meta({
+  id: 'ModelId',
+  description: 'A model id, with or without one of the suffixes that `model` takes.',
+});
+
 export const model = () =>
   modelId().meta({
     description:
@@ -44,7 +49,7 @@ export const model = () =>
 
 export const fallbackModels = () =>
   z
-    .array(modelId(), { error: 'an array of model ids' })
+    .array(ModelId, { error: 'an array of model ids' })
     .max(FALLBACK_MODELS_MAX, { error: `an array of at most ${FALLBACK_MODELS_MAX} model ids` })
     .nullish()
     .meta({
@@ -70,11 +75,12 @@ export const messageList = <Message extends z.ZodType>(message: Message) =>
     .min(1, { error: 'an array of at least one message' })
     .meta({ description: 'Oldest first.' });
 
+const JsonSchema = z
+  .record(z.string(), z.unknown(), { error: 'an object' })
+  .meta({ id: 'JsonSchema', description: 'A JSON Schema.' });
+
 export const jsonSchema = (what: string) =>
-  z
-    .record(z.string(), z.unknown(), { error: 'an object' })
-    .nullish()
-    .meta({ description: `A JSON Schema of the ${what}.` });
+  JsonSchema.nullish().meta({ description: `A JSON Schema of the ${what}.` });
 
 export const toolList = <Tool extends z.ZodType>(tool: Tool) =>
   z

@@ -68,6 +68,8 @@ export interface RouteFacts {
   requestHeaders?: readonly RequestHeaderName[];
   /** One server-sent event, where the route can stream. */
   event?: z.ZodType;
+  /** Each event of its streams has a name, which is the `type` of its data. */
+  namesEvents?: true;
   examples: { request?: object; answer: object; events?: readonly string[] };
 }
 

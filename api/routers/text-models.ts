@@ -69,6 +69,7 @@ export const responsesRouter = t.router({
         '(`usage.cost`) is charged when it ends. With `stream: true` the answer comes as server-sent events, ' +
         'ended by `response.completed`.',
       event: ResponsesEvent,
+      namesEvents: true,
       examples: responsesExamples,
     },
     { request: ResponsesRequest, answer: ResponsesAnswer },
@@ -95,6 +96,7 @@ export const messagesRouter = t.router({
         'x-ignored-fields',
       ],
       event: MessagesEvent,
+      namesEvents: true,
       examples: messagesExamples,
     },
     { request: MessagesRequest, answer: MessagesAnswer },

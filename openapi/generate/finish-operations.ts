@@ -81,16 +81,9 @@ function describeAnswer(operation: Operation, components: Components, facts: Rou
   json.examples = { default: { value: facts.examples.answer } };
   const eventSchema = facts.event?.meta()?.id;
   if (eventSchema === undefined) return;
-  const name = `${facts.operationId.replace(/^create/, '')}Event`;
-  if (name in (components.schemas ?? {})) throw new Error(`Two schemas of the document are named ${name}.`);
-  components.schemas = { ...components.schemas, [name]: eventObject(eventSchema) };
-  const examples = (facts.examples.events ?? []).map((data, index) => [
-    `event${index + 1}`,
-    { value: { data } },
-  ]);
   answer.content['text/event-stream'] = {
-    schema: schemaRef(name),
-    ...(examples.length > 0 ? { examples: Object.fromEntries(examples) } : {}),
+    schema: streamSchema(eventSchema),
+    examples: { default: { value: writeStream(facts) } },
   };
 }
 
@@ -104,24 +97,16 @@ function describeUnchanged(operation: Operation, components: Components, { heade
   operation.responses = { ...operation.responses, 304: unchanged };
 }
 
-/** One event as an object. A content type for `data` would fail on `[DONE]`, which is not JSON. */
-const eventObject = (eventSchema: string) => ({
-  type: 'object' as const,
-  description: 'One server-sent event.',
-  properties: {
-    event: {
-      type: 'string' as const,
-      description: "The event's name, in the formats that name their events.",
-    },
-    data: {
-      type: 'string' as const,
-      description: `JSON of ${eventSchema}; \`[DONE]\` ends the stream.`,
-      'x-event-schema': schemaRef(eventSchema),
-    },
-  },
-  required: ['data'],
-  additionalProperties: true,
+/** A whole stream is a text to every generator. OpenAPI 3.1 has no place for the schema of one event, so an extension names it. */
+const streamSchema = (eventSchema: string) => ({
+  type: 'string' as const,
+  description: `Server-sent events. The \`data\` of each is JSON of ${eventSchema}, or \`[DONE]\` at the end.`,
+  'x-event-schema': schemaRef(eventSchema),
 });
+
+/** As the gateway sends it. */
+const writeStream = ({ examples: { events = [] }, namesEvents = false }: RouteFacts): string =>
+  events.map((data) => `${namesEvents ? `event: ${JSON.parse(data).type}\n` : ''}data: ${data}\n\n`).join('');
 
 /**
  * One response a status and shape, shared by all operations; which codes an operation answers stands beside.
@@ -137,6 +122,9 @@ function listErrors(operation: Operation, components: Components, facts: RouteFa
     };
     operation.responses = { ...operation.responses, [status]: { $ref: `#/components/responses/${name}` } };
   }
+  const name = `${shape === 'chat' ? '' : capitalize(shape)}ErrorDefault`;
+  components.responses = { ...components.responses, [name]: otherError(shape) };
+  operation.responses = { ...operation.responses, default: { $ref: `#/components/responses/${name}` } };
   operation['x-error-codes'] = Object.fromEntries(byStatus);
 }
 
@@ -163,7 +151,7 @@ function errorResponse(components: Components, status: number, shape: ErrorShape
     headers: headerRefs(components, errorHeaderNames(status, shape, holds)),
     content: {
       'application/json': {
-        schema: schemaRef(`${shape === 'chat' ? '' : capitalize(shape)}ErrorResponse`),
+        schema: schemaRef(errorSchemaName(shape)),
         examples: Object.fromEntries(
           shown.map(({ error }) => [error.code, { value: errorBody(error, shape) }]),
         ),
@@ -171,6 +159,15 @@ function errorResponse(components: Components, status: number, shape: ErrorShape
     },
   };
 }
+
+/** A later release may add a code with a status that the operation did not have before. */
+const otherError = (shape: ErrorShape) => ({
+  description: 'Any other error, with a status that is not listed. Branch on its `code`, then on the status.',
+  content: { 'application/json': { schema: schemaRef(errorSchemaName(shape)) } },
+});
+
+const errorSchemaName = (shape: ErrorShape): string =>
+  `${shape === 'chat' ? '' : capitalize(shape)}ErrorResponse`;
 
 function retryText({ retry, cost }: ErrorRow, shape: ErrorShape): string {
   const what = { fix_first: 'fix first', after_wait: 'retry after the wait', retry: 'retry' }[retry];

@@ -1,4 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
+import { canChoose, readChoices, writeChoice } from './choice.ts';
 
 type Json = Record<string, unknown>;
 
@@ -11,8 +12,11 @@ export function finishSchemas(document: object): object {
   const tidied = mapSchemas(structuredClone(document));
   const components: Json = isRecord(tidied) && isRecord(tidied.components) ? tidied.components : {};
   const schemas: Json = isRecord(components.schemas) ? components.schemas : {};
-  const answered = reach(schemas, refsIn(answersOf(tidied)));
-  const named = Object.entries(schemas).map(([name, schema]) => [name, tidy(schema, answered.has(name))]);
+  // An object that stands beside a text in a union is sent by its run-time type, where a map would be sent empty.
+  const isStrict = (name: string) => isRecord(schemas[name]) && schemas[name].additionalProperties === false;
+  const parts = unionParts(schemas).filter((name) => !isStrict(name));
+  const plain = new Set([...reach(schemas, refsIn(answersOf(tidied))), ...parts]);
+  const named = Object.entries(schemas).map(([name, schema]) => [name, tidy(schema, plain.has(name))]);
   const merged = mergeTwins({
     ...Object(tidied),
     components: { ...components, schemas: Object.fromEntries(named) },
@@ -37,35 +41,44 @@ const SCHEMA_MAPS = new Set(['properties', 'patternProperties']);
 const SCHEMA_LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 const SCHEMA_VALUES = new Set(['items', 'additionalProperties', 'not']);
 
-function tidy(schema: unknown, inAnswer: boolean): unknown {
+/** `isPlain`: an object of it does not say that it is open. */
+function tidy(schema: unknown, isPlain: boolean): unknown {
   if (!isRecord(schema)) return schema;
   const inner = mapValues(schema, (value, key) => {
-    if (SCHEMA_MAPS.has(key) && isRecord(value)) return mapValues(value, (each) => tidy(each, inAnswer));
-    if (SCHEMA_LISTS.has(key) && Array.isArray(value)) return value.map((each) => tidy(each, inAnswer));
-    return SCHEMA_VALUES.has(key) ? tidy(value, inAnswer) : value;
+    if (SCHEMA_MAPS.has(key) && isRecord(value)) return mapValues(value, (each) => tidy(each, isPlain));
+    if (SCHEMA_LISTS.has(key) && Array.isArray(value)) return value.map((each) => tidy(each, isPlain));
+    return SCHEMA_VALUES.has(key) ? tidy(value, isPlain) : value;
   });
-  return openEnum(openObject(plainNumber(plainUnion(inner)), inAnswer));
+  return openEnum(openObject(plainNumber(plainUnion(inner)), isPlain));
 }
 
 /**
- * One generator stops at a union inside a union, another at `type` with two names beside null. Of several kinds a
- * value has one: openapi-generator makes an empty object of `anyOf` in Rust and TypeScript, a union of `oneOf`.
+ * One generator stops at a union inside a union, another at `type` with two names beside null. A value has one of
+ * several kinds: openapi-generator makes an empty object of `anyOf` in Rust and TypeScript, a union of `oneOf`.
  */
 function plainUnion(schema: Json): Json {
   const { type } = schema;
   if (Array.isArray(type) && type.filter((name) => name !== 'null').length > 1) {
     const { type: _, ...rest } = schema;
-    return { ...rest, oneOf: type.map((name) => ({ type: name })) };
+    return { ...rest, ...writeUnion(type.map((name) => plainNumber({ type: name }))) };
   }
-  if (!Array.isArray(schema.anyOf)) return schema;
-  const options = schema.anyOf.flatMap((option: Json) =>
-    Array.isArray(option.oneOf) && Object.keys(option).length === 1 ? option.oneOf : [option],
-  );
+  const union = schema.anyOf ?? schema.oneOf;
+  if (!Array.isArray(union)) return schema;
+  const options = union.flatMap(unionInside);
   const [other, ...more] = options.filter((option: Json) => option.type !== 'null');
   if (more.length === 0 && (options.length !== 2 || typeof other?.type !== 'string')) return schema;
-  const { anyOf: _, ...rest } = schema;
-  if (more.length > 0) return { oneOf: options, ...rest };
+  const { anyOf: _, oneOf: __, ...rest } = schema;
+  if (more.length > 0) return { ...writeUnion(options), ...rest };
   return { ...rest, ...other, ...describe(rest, other.description), type: [other.type, 'null'] };
+}
+
+const writeUnion = (options: Json[]): Json =>
+  canChoose(options) ? writeChoice(options) : { oneOf: options };
+
+function unionInside(option: Json): Json[] {
+  const said = readChoices(option);
+  const union = isRecord(said) ? said.oneOf : undefined;
+  return Array.isArray(union) && Object.keys(Object(said)).length === 1 ? union : [option];
 }
 
 const SAFE = Number.MAX_SAFE_INTEGER;
@@ -96,15 +109,16 @@ const hasType = ({ type }: Json, name: string): boolean =>
   type === name || (Array.isArray(type) && type.includes(name));
 
 /**
- * Some SDKs refuse an unknown field even where the schema says nothing about others: the openness is written
- * out.
+ * An object takes other fields unless its schema forbids them. `additionalProperties: true` would say so again, and
+ * openapi-generator makes a map of such an object, in Kotlin and in some of its clients for Java, which loses the fields
+ * that have names. Most objects of requests say it all the same: a client in Go or TypeScript could not send a field that
+ * has no name here otherwise.
  */
-function openObject(schema: Json, inAnswer: boolean): Json {
-  const { properties, additionalProperties: more } = schema;
-  if (isRecord(more) && Object.keys(more).length === 0) return { ...schema, additionalProperties: true };
-  const isObject = hasType(schema, 'object');
-  if (!inAnswer || !isObject || properties === undefined || isRecord(more)) return schema;
-  return { ...schema, additionalProperties: true };
+function openObject(schema: Json, isPlain: boolean): Json {
+  const { additionalProperties: more, ...rest } = schema;
+  const isOpen = isRecord(more) && Object.keys(more).length === 0;
+  if (isPlain && rest.properties !== undefined && (isOpen || typeof more === 'boolean')) return rest;
+  return isOpen ? { ...rest, additionalProperties: true } : schema;
 }
 
 /** A closed enum makes an old SDK throw on a value that was added later. */
@@ -147,6 +161,15 @@ function dropUnused(document: Json): object {
 
 const schemasOf = (document: Json): Json =>
   isRecord(document.components) && isRecord(document.components.schemas) ? document.components.schemas : {};
+
+/** The schemas that a union names beside a text, alone or as the items of an array. */
+function unionParts(node: unknown): string[] {
+  if (Array.isArray(node)) return node.flatMap(unionParts);
+  if (!isRecord(node)) return [];
+  const options: unknown[] = [node.anyOf ?? node.oneOf ?? []].flat();
+  const hasText = options.some((option) => isRecord(option) && option.type === 'string');
+  return [...(hasText ? refsIn(options) : []), ...Object.values(node).flatMap(unionParts)];
+}
 
 /** Every `responses` of the document's operations. */
 function answersOf(node: unknown): unknown[] {

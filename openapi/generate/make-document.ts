@@ -5,6 +5,7 @@ import { readRoutes, shapeOfPath } from '../../api/contract/route.ts';
 import { errorResponses } from './error-response.ts';
 import { finishOperations } from './finish-operations.ts';
 import { finishSchemas } from './finish-schemas.ts';
+import { namePassedFields } from './name-passed-fields.ts';
 
 /**
  * The facts of a document beside its routes. `baseUrl` is absolute, or relative to the place where the document is served. Any one of the
@@ -36,6 +37,7 @@ export function makeDocument(router: AnyTRPCRouter, facts: DocumentFacts): strin
   });
   document.tags = [...tags];
   finishOperations(document, routes);
+  namePassedFields(Object(document.components).schemas);
   return `${JSON.stringify(finishSchemas(document), null, 2)}\n`;
 }
 

@@ -1,11 +1,23 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { toolPath } from '../../test/tools/tool.ts';
+import { readChoices } from '../generate/choice.ts';
 import type { SdkLanguage } from './sdk-language.ts';
 
 const here = import.meta.dirname;
 const DOCUMENT = join(here, '../v1.json');
+
+/* `unions` is the same document with unions that these generators make types of; to Go's they would be wrappers. */
 
 /**
  * Writes the language's SDK anew into the folder: generated code, what makes a package of it, and its tour. What stood there goes
@@ -14,8 +26,11 @@ const DOCUMENT = join(here, '../v1.json');
 export function makeSdk(language: SdkLanguage, folder: string): void {
   mkdirSync(dirname(folder), { recursive: true });
   const made = mkdtempSync(`${folder}-`);
+  // Beside it, because a generator empties its folder first.
+  const unions = `${made}.json`;
   try {
-    generators[language](made);
+    writeFileSync(unions, JSON.stringify(readChoices(JSON.parse(readFileSync(DOCUMENT, 'utf8')))));
+    generators[language](made, unions);
     cpSync(join(here, language), made, { recursive: true });
     // A temporary folder is closed to all others, who build with it, too.
     chmodSync(made, 0o755);
@@ -23,23 +38,24 @@ export function makeSdk(language: SdkLanguage, folder: string): void {
     renameSync(made, folder);
   } finally {
     rmSync(made, { recursive: true, force: true });
+    rmSync(unions, { force: true });
   }
 }
 
-const generators: Readonly<Record<SdkLanguage, (folder: string) => void>> = {
-  typescript(folder) {
+const generators: Readonly<Record<SdkLanguage, (folder: string, unions: string) => void>> = {
+  typescript(folder, unions) {
     const config = join(here, 'generators/typescript.json');
-    const options = ['--file', config, '--input', DOCUMENT, '--no-log-file', '--silent'];
+    const options = ['--file', config, '--input', unions, '--no-log-file', '--silent'];
     // Its option for the folder would replace all that the configuration says of the output.
     run(process.execPath, [toolPath('openapi-ts'), ...options], { cwd: folder });
   },
-  python(folder) {
+  python(folder, unions) {
     const python = toolPath('openapi-python-client');
     const config = join(here, 'generators/python.yaml');
     run(
       python,
       [
-        ...['-m', 'openapi_python_client', 'generate', '--path', DOCUMENT, '--config', config],
+        ...['-m', 'openapi_python_client', 'generate', '--path', unions, '--config', config],
         ...['--output-path', folder, '--overwrite', '--meta', 'setup', '--fail-on-warning'],
       ],
       // It formats what it has written by ruff, which is beside it.

@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { isRecord } from '#core/is-record.ts';
 import { errorStatus } from '../../api/contract/error-body.ts';
 import { type ErrorCode, errorTable } from '../../api/contract/errors.ts';
 import { marketErrorTable } from '../../api/contract/market-errors.ts';
 import { errorsOf, readRoutes, shapeOfPath } from '../../api/contract/route.ts';
 import { readUpstreamError } from '../../api/inference/upstream/upstream-error.ts';
+
 import { v1Router } from '../../api/routers/router.ts';
 import { v1Facts } from '../../openapi/generate/document-facts.ts';
-import { finishSchemas } from '../../openapi/generate/finish-schemas.ts';
+
 import { makeDocument } from '../../openapi/generate/make-document.ts';
 import { documentText, startEdge } from '../support/edge-app.ts';
 
@@ -16,6 +16,7 @@ interface Operation {
   description: string;
   tags: string[];
   security: object[];
+  requestBody?: object;
   responses: Record<string, object>;
   'x-error-codes': Record<string, string[]>;
 }
@@ -139,25 +140,61 @@ describe('every answer is described', () => {
       'x-hold-usd',
       'x-ignored-fields',
     ]);
-    expect(document.components.schemas.ChatCompletionEvent.properties.data['x-event-schema']).toEqual({
-      $ref: '#/components/schemas/ChatCompletionChunk',
-    });
+  });
+
+  test('every operation says in which shape an error with any other status comes', () => {
+    for (const { path, operation } of operations) {
+      const { $ref } = Object(operation.responses.default);
+      const { content } = document.components.responses[$ref.split('/').at(-1)];
+      const listed = Object.values<{ $ref?: string }>(Object(operation.responses))
+        .flatMap((each) => (each.$ref === undefined ? [] : [each.$ref.split('/').at(-1) ?? '']))
+        .map((name) => document.components.responses[name].content['application/json'].schema.$ref);
+      expect(new Set(listed), path).toEqual(new Set([content['application/json'].schema.$ref]));
+    }
   });
 });
 
-test('every event of a stream says what its data is, whichever call sends it', () => {
-  const streams = operations.flatMap(({ operation: { responses } }) => {
-    const ref = Object(responses['200']).content?.['text/event-stream']?.schema.$ref;
-    return ref === undefined ? [] : [ref.split('/').at(-1)];
-  });
-  expect(streams).toEqual(expect.arrayContaining(['ChatCompletionEvent', 'ImageEvent']));
-  for (const name of streams) {
-    const { data } = document.components.schemas[name].properties;
-    const payload = data['x-event-schema'].$ref.split('/').at(-1);
-    expect(payload, name).not.toBe(name);
-    expect(Object.keys(document.components.schemas[payload].properties), name).not.toContain('data');
+describe('a stream', () => {
+  interface Stream {
+    schema: { type: string; 'x-event-schema': { $ref: string } };
+    examples: Record<string, { value: string }>;
   }
-  expect(document.components.schemas.ImageStreamEvent.properties).toHaveProperty('b64_json');
+  const streams = operations.flatMap(({ operation: { operationId, responses } }): [string, Stream][] => {
+    const stream = Object(responses['200']).content?.['text/event-stream'];
+    return stream === undefined ? [] : [[operationId, stream]];
+  });
+  const calls = ['createChatCompletion', 'createResponse', 'createMessage', 'createImage'];
+
+  test('is a text, and says by which schema the data of its events is read, whichever call sends it', () => {
+    expect(streams.map(([operationId]) => operationId)).toEqual(calls);
+    const names = streams.map(([, { schema }]) => [
+      schema.type,
+      schema['x-event-schema'].$ref.split('/').at(-1),
+    ]);
+    expect(names).toEqual([
+      ['string', 'ChatCompletionChunk'],
+      ['string', 'ResponsesStreamEvent'],
+      ['string', 'MessagesStreamEvent'],
+      ['string', 'ImageStreamEvent'],
+    ]);
+    expect(document.components.schemas.ImageStreamEvent.properties).toHaveProperty('b64_json');
+  });
+
+  test.each(streams)('of %s is shown whole, as it is sent', (operationId, { schema, examples }) => {
+    const { properties } = document.components.schemas[schema['x-event-schema'].$ref.split('/').at(-1) ?? ''];
+    const texts = Object.values(examples).map(({ value }) => value);
+    expect(texts).toHaveLength(1);
+    expect(texts[0]).toMatch(/\n\n$/);
+    const events = (texts[0] ?? '').split('\n\n').slice(0, -1);
+    expect(events.length).toBeGreaterThan(2);
+    for (const event of events) {
+      const [, name, data = ''] = /^(?:event: (\S+)\n)?data: (.+)$/.exec(event) ?? [];
+      if (data === '[DONE]') continue;
+      const { type, ...others } = JSON.parse(data);
+      expect(name).toBe(['createResponse', 'createMessage'].includes(operationId) ? type : undefined);
+      for (const field of Object.keys(others)) expect(Object.keys(properties), event).toContain(field);
+    }
+  });
 });
 
 test('the lists that a client may keep say so in the headers that they have', () => {
@@ -203,136 +240,29 @@ test('an order of a video documents its key and where it is read; its file, a re
   expect(redirected).not.toHaveProperty('content');
 });
 
-describe('generated SDKs survive later releases', () => {
-  const schemas: [string, Record<string, unknown>][] = Object.entries(document.components.schemas);
-
-  /** A field that they do not name is refused, so an SDK had better not send one. */
-  const strictRequests: ReadonlySet<string> = new Set([
-    'UploadRequest',
-    'VideoRequest',
-    'VideoFrame',
-    'VideoReference',
-    'VideoImageUrl',
-    'ImageReference',
-    'ImageReferenceUrl',
+test('operations are named, tagged, described, and say how to authenticate', () => {
+  expect(operations.map(({ operation }) => operation.operationId)).toEqual([
+    'createChatCompletion',
+    'createResponse',
+    'createMessage',
+    'listModels',
+    'listVideoModels',
+    'listImageModels',
+    'createVideo',
+    'getVideo',
+    'getVideoContent',
+    'createImage',
+    'createUpload',
+    'getBalance',
+    'listMarkets',
+    'getOrderBook',
+    'listCandles',
   ]);
-
-  test('every object of the document takes fields that it does not name', () => {
-    for (const [name, schema] of schemas) {
-      if (schema.type !== 'object') continue;
-      expect(schema.additionalProperties, name).toBe(!strictRequests.has(name));
-    }
-  });
-
-  test('no enum is closed, no number is read in 32 bits, no bound is a float artefact', () => {
-    const walk = (node: unknown, path: string): void => {
-      if (Array.isArray(node)) for (const [index, each] of node.entries()) walk(each, `${path}[${index}]`);
-      if (!isRecord(node)) return;
-      const { type, format, maximum } = node;
-      if (type === 'string') expect(Array.isArray(node.enum), path).toBe(false);
-      if (type === 'integer' && typeof maximum !== 'number') expect(format, path).toBe('int64');
-      if (type === 'number') expect(format, path).toBe('double');
-      expect(maximum, path).not.toBe(Number.MAX_SAFE_INTEGER);
-      // Anything but "this schema or null" is told by `oneOf`.
-      if (Array.isArray(node.anyOf))
-        expect(node.anyOf, path).toEqual([{ $ref: expect.any(String) }, { type: 'null' }]);
-      if (Array.isArray(node.oneOf)) {
-        for (const option of node.oneOf) expect(Object.keys(option), path).not.toContain('oneOf');
-      }
-      expect(node.const, path).not.toBeTypeOf('boolean');
-      for (const [key, value] of Object.entries(node)) walk(value, `${path}.${key}`);
-    };
-    walk(document.components.schemas, 'schemas');
-  });
-
-  test('every schema has a name of its own choice', () => {
-    for (const [name] of schemas) expect(name).not.toMatch(/(Output|Input|Inner|Response200)$/);
-    expect(document.paths['/chat/completions'].post.requestBody.content['application/json'].schema).toEqual({
-      $ref: '#/components/schemas/ChatCompletionRequest',
-    });
-  });
-
-  test('operations are named, tagged, described, and say how to authenticate', () => {
-    expect(operations.map(({ operation }) => operation.operationId)).toEqual([
-      'createChatCompletion',
-      'createResponse',
-      'createMessage',
-      'listModels',
-      'listVideoModels',
-      'listImageModels',
-      'createVideo',
-      'getVideo',
-      'getVideoContent',
-      'createImage',
-      'createUpload',
-      'getBalance',
-      'listMarkets',
-      'getOrderBook',
-      'listCandles',
-    ]);
-    const tags = document.tags.map((tag: { name: string }) => tag.name);
-    for (const { operation } of operations) {
-      expect(tags).toEqual(expect.arrayContaining(operation.tags));
-      const isPublic = PUBLIC.has(operation.operationId);
-      expect(operation.security).toEqual(isPublic ? [] : [{ bearer: [] }, { apiKey: [] }]);
-      expect(operation.description).toMatch(/\.$/);
-    }
-  });
-});
-
-describe('the schema pass', () => {
-  const finish = (schemas: object, used: string[], body = false) => {
-    const content = { 'application/json': { schema: { anyOf: used.map((name) => ({ $ref: ref(name) })) } } };
-    const operation = body ? { requestBody: { content } } : { responses: { 200: { content } } };
-    const finished = finishSchemas({ paths: { '/a': { post: operation } }, components: { schemas } });
-    return JSON.parse(JSON.stringify(finished)).components.schemas;
-  };
-  const ref = (name: string) => `#/components/schemas/${name}`;
-  const object = (more: object) => ({ type: 'object', properties: {}, ...more });
-
-  test('opens what is answered and leaves a strict request strict', () => {
-    const schemas = { A: object({ additionalProperties: false }) };
-    expect(finish(schemas, ['A']).A.additionalProperties).toBe(true);
-    expect(finish(schemas, ['A'], true).A.additionalProperties).toBe(false);
-  });
-
-  test('drops what nothing refers to, keeps what is reached over others, and sorts', () => {
-    const schemas = {
-      B: object({ properties: { c: { $ref: ref('C') } } }),
-      Unused: object({}),
-      C: object({}),
-    };
-    expect(Object.keys(finish(schemas, ['B']))).toEqual(['B', 'C']);
-  });
-
-  test('merges the two copies of a schema that is in a request and in an answer', () => {
-    const schemas = {
-      A: object({ additionalProperties: {} }),
-      AOutput: object({ additionalProperties: false }),
-    };
-    expect(Object.keys(finish(schemas, ['A', 'AOutput']))).toEqual(['A']);
-  });
-
-  test('reads a field that is named like a keyword as a field', () => {
-    const properties = { type: { type: 'string', enum: ['a', 'b'] }, enum: { type: 'integer' } };
-    const { A } = finish({ A: object({ properties }) }, ['A']);
-    expect(A.properties.type['x-extensible-enum']).toEqual(['a', 'b']);
-    expect(A.properties.enum.format).toBe('int64');
-  });
-
-  test('splits and flattens unions that generators cannot read, and folds null into the type', () => {
-    const properties = {
-      two: { type: ['string', 'number'] },
-      nested: { anyOf: [{ anyOf: [{ type: 'string' }, { type: 'array' }] }, { type: 'null' }] },
-      maybe: { description: 'Text.', anyOf: [{ type: 'string', enum: ['a', 'b'] }, { type: 'null' }] },
-    };
-    const { A } = finish({ A: object({ properties }) }, ['A']);
-    expect(A.properties.two).toEqual({ oneOf: [{ type: 'string' }, { type: 'number' }] });
-    expect(A.properties.nested).toEqual({ oneOf: [{ type: 'string' }, { type: 'array' }, { type: 'null' }] });
-    expect(A.properties.maybe).toEqual({
-      type: ['string', 'null'],
-      description: 'Text. One of: a, b. New values may be added.',
-      'x-extensible-enum': ['a', 'b'],
-    });
-  });
+  const tags = document.tags.map((tag: { name: string }) => tag.name);
+  for (const { operation } of operations) {
+    expect(tags).toEqual(expect.arrayContaining(operation.tags));
+    const isPublic = PUBLIC.has(operation.operationId);
+    expect(operation.security).toEqual(isPublic ? [] : [{ bearer: [] }, { apiKey: [] }]);
+    expect(operation.description).toMatch(/\.$/);
+  }
 });

@@ -37,7 +37,7 @@ export function answerSchema(method: string, path: string, status: number, isStr
   const content = resolved(operation?.responses?.[status])?.content;
   if (!isRecord(content)) return null;
   const schema = Object(content[isStream ? 'text/event-stream' : 'application/json']).schema;
-  return isStream ? Object(resolved(schema).properties).data['x-event-schema'] : schema;
+  return isStream ? Object(schema)['x-event-schema'] : schema;
 }
 
 const document: {

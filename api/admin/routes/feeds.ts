@@ -15,6 +15,13 @@ export const FEED_BODY_BYTES_MAX = 4 * MEGABYTE;
 
 const records = `a list of 1 to ${FEED_RECORDS_AT_ONCE} records`;
 
+/** Read by its own schema once its topic is known; anything else becomes a dead letter. */
+const feedRecord = z.unknown().meta({
+  id: 'FeedRecord',
+  description: 'A record of the topic: its `type`, its version `v` and what that has.',
+  override: { type: 'object', additionalProperties: true },
+});
+
 export const feedsRouter = t.router({
   // Not audited: a market has thousands of records a second. What a trade moved stands in the journal, under its id.
   feed: operatorProcedure({
@@ -56,7 +63,7 @@ export const feedsRouter = t.router({
       z.strictObject({
         topic: z.string(),
         records: z
-          .array(z.unknown(), { error: records })
+          .array(feedRecord, { error: records })
           .min(1, { error: records })
           .max(FEED_RECORDS_AT_ONCE, { error: records }),
       }),

@@ -18,13 +18,15 @@ const KeyList = z
   .object({ keys: z.array(OperatorKey).meta({ description: 'Oldest first, revoked ones too.' }) })
   .meta({ id: 'KeyList' });
 
-const spendingLimit = z.strictObject(
-  {
-    usd: usdBetween(KEY_LIMIT_MIN_NANO_USD, KEY_LIMIT_MAX_NANO_USD, `from ${spendingLimitRange}`),
-    reset: z.enum(['daily', 'weekly', 'monthly'], { error: '"daily", "weekly" or "monthly"' }),
-  },
-  { error: 'an object with `usd` and `reset`' },
-);
+const spendingLimit = z
+  .strictObject(
+    {
+      usd: usdBetween(KEY_LIMIT_MIN_NANO_USD, KEY_LIMIT_MAX_NANO_USD, `from ${spendingLimitRange}`),
+      reset: z.enum(['daily', 'weekly', 'monthly'], { error: '"daily", "weekly" or "monthly"' }),
+    },
+    { error: 'an object with `usd` and `reset`' },
+  )
+  .meta({ id: 'NewSpendingLimit', description: 'What a key may spend in each period.' });
 
 export const keysRouter = t.router({
   list: operatorProcedure({

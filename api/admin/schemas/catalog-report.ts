@@ -19,7 +19,10 @@ const priceText = () =>
 const ProviderList = z
   .object({
     last_success_at: z.iso.datetime().nullable().meta({ description: 'Null: it has never arrived.' }),
-    last_error: z.object({ message: z.string(), at: z.iso.datetime() }).nullable(),
+    last_error: z
+      .object({ message: z.string(), at: z.iso.datetime() })
+      .meta({ id: 'ProviderListError' })
+      .nullable(),
     served_models: z.int(),
     not_served_models: z.int(),
     held_back: z.array(z.string()).meta({

@@ -143,12 +143,9 @@ func (t *tour) balance(ctx context.Context) (record, error) {
 }
 
 func chatOf(model, text string) faregate.ChatCompletionRequest {
-	var content faregate.ChatMessage_Content
-	// Of a text it cannot fail.
-	_ = content.FromChatMessageContent0(text)
 	return faregate.ChatCompletionRequest{
 		Model:    model,
-		Messages: []faregate.ChatMessage{{Role: "user", Content: &content}},
+		Messages: []faregate.ChatMessage{{Role: "user", Content: text}},
 	}
 }
 
@@ -195,12 +192,10 @@ func (t *tour) stream(ctx context.Context) (record, error) {
 
 // The messages format has a status of its own for a busy model: 529.
 func (t *tour) message(ctx context.Context) (record, error) {
-	var content faregate.Message_Content
-	_ = content.FromMessageContent0("Hello")
 	answer, err := t.client.CreateMessageWithResponse(ctx, faregate.MessagesRequest{
 		Model:     model,
 		MaxTokens: new(50),
-		Messages:  []faregate.Message{{Role: "user", Content: content}},
+		Messages:  []faregate.Message{{Role: "user", Content: "Hello"}},
 	})
 	if err != nil {
 		return nil, err
