@@ -28,7 +28,7 @@ OASDIFF := .cache/tools/.oasdiff-installed
 SDK_TOOLS := .cache/tools/.sdk-installed
 HADOLINT := .cache/tools/hadolint-2.15.1/bin/hadolint
 
-.PHONY: help run workers cli services services-stop proof test test-unit chart chart-full test-kube browser check check-types check-texts bench torture openapi sdk sim simulator clock-jumps load image lint-image clean
+.PHONY: help run workers cli services services-stop proof test test-unit chart chart-full test-kube browser check check-types check-texts bench torture openapi sdk generators sim simulator clock-jumps load image lint-image clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -116,6 +116,10 @@ sdk: export SDK_LANG := $(if $(filter command line,$(origin LANG)),$(LANG))
 sdk: $(RUNTIME) ## Write an SDK for client teams into sdk/ (LANG=typescript|python|go)
 	@LANG=C.UTF-8 node openapi/sdk/main.ts "$$SDK_LANG"
 
+generators: $(TOOLS) $(SDK_TOOLS) ## Code of every other generator: compiled strictly, and calls made with it (Go, Java 17, Maven; minutes)
+	@node test/tools/install.ts ogen openapi-generator java-client kotlin-client
+	@GENERATORS=all vitest run --project suite test/sdk/generators.suite.test.ts
+
 image: $(TOOLS) ## Build the image (NODE_DIGEST=sha256:… pins its base), or its files alone where no container engine runs
 	@node image/main.ts
 
@@ -160,9 +164,10 @@ $(CHART_TOOLS): test/tools/tool.ts $(wildcard test/tools/*/go.sum test/tools/*/m
 $(OASDIFF): test/tools/tool.ts test/tools/oasdiff/go.sum
 	@if node test/tools/install.ts oasdiff; then touch $@; fi
 
-# The generators of `make sdk`; where there is no Python or no Go its tests are skipped, which CI counts as a failure.
-$(SDK_TOOLS): test/tools/tool.ts $(wildcard test/tools/openapi-ts/*.json test/tools/openapi-python-client/*.txt test/tools/oapi-codegen/go.sum)
-	@if node test/tools/install.ts openapi-ts openapi-python-client oapi-codegen; then touch $@; fi
+# The generators of `make sdk`, and those of others that are quick; where there is no Python or no Go their tests are skipped,
+# which CI counts as a failure.
+$(SDK_TOOLS): test/tools/tool.ts $(wildcard test/tools/openapi-ts/*.json test/tools/openapi-python-client/*.txt test/tools/oapi-codegen/go.sum test/tools/orval/*.json test/tools/datamodel-code-generator/*.txt)
+	@if node test/tools/install.ts openapi-ts openapi-python-client oapi-codegen orval datamodel-code-generator; then touch $@; fi
 
 # A machine without Python gets no hadolint, and `lint-image` says so.
 $(HADOLINT): test/tools/tool.ts test/tools/hadolint/requirements.txt

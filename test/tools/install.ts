@@ -33,6 +33,7 @@ async function installTool(name: ToolName): Promise<void> {
     else if (tool.from === 'npm') await unpack(name, tool, made);
     else if (tool.from === 'lock') await npmInstall(name, made);
     else if (tool.from === 'venv') await makeEnvironment(name, made);
+    else if (tool.from === 'maven') await copyJars(name, made);
     else await pipInstall(name, made);
     chmodSync(made, 0o755);
     // Another process may have been first.
@@ -72,6 +73,23 @@ async function makeEnvironment(name: string, folder: string): Promise<void> {
   const requirements = join(import.meta.dirname, name, 'requirements.txt');
   const options = ['--quiet', '--disable-pip-version-check', '--only-binary', ':all:', '--no-deps'];
   await runCommand(join(folder, 'bin/python'), ['-m', 'pip', 'install', ...options, '-r', requirements]);
+}
+
+async function copyJars(name: string, folder: string): Promise<void> {
+  for (const command of ['java', 'mvn'])
+    if (findCommand(command) === null)
+      throw new Error(`it needs \`${command}\` (Java 17 and Maven) on the PATH.`);
+  const pom = join(import.meta.dirname, name, 'pom.xml');
+  const plugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
+  await runCommand('mvn', [
+    '-B',
+    '-q',
+    '-f',
+    pom,
+    plugin,
+    '-DincludeScope=runtime',
+    `-DoutputDirectory=${folder}`,
+  ]);
 }
 
 async function pipInstall(name: string, folder: string): Promise<void> {

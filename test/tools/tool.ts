@@ -12,7 +12,9 @@ export type Tool =
   /** An environment of Python with what our requirements.txt pins, for a tool that is Python itself. */
   | { version: string; from: 'venv'; file: string }
   /** A package.json of ours with its lock, for a tool of many packages. */
-  | { version: string; from: 'lock'; file: string };
+  | { version: string; from: 'lock'; file: string }
+  /** The jars of a pom.xml of ours: one of them, or `*` for a class path of all. */
+  | { version: string; from: 'maven'; file: string };
 
 export const tools = {
   // Built from Go it takes two minutes; this is the same release, in four seconds.
@@ -50,6 +52,13 @@ export const tools = {
     from: 'go',
     main: 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen',
   },
+  // Other generators, which users bring: `test/sdk/generators.ts`.
+  orval: { version: '8.38.0', from: 'lock', file: 'node_modules/orval/dist/bin/orval.mjs' },
+  'datamodel-code-generator': { version: '0.89.0', from: 'venv', file: 'bin/python' },
+  ogen: { version: '1.24.0', from: 'go', main: 'github.com/ogen-go/ogen/cmd/ogen' },
+  'openapi-generator': { version: '7.25.0', from: 'maven', file: 'openapi-generator-cli-7.25.0.jar' },
+  'java-client': { version: hashOf('java-client/pom.xml'), from: 'maven', file: '*' },
+  'kotlin-client': { version: hashOf('kotlin-client/pom.xml'), from: 'maven', file: '*' },
 } as const satisfies Record<string, Tool>;
 
 export type ToolName = keyof typeof tools;
@@ -65,7 +74,7 @@ export function toolPath(name: ToolName): string {
   return join(toolFolder(name, tool.version), isBuiltByUs ? name : tool.file);
 }
 
-export const hasTool = (name: ToolName): boolean => existsSync(toolPath(name));
+export const hasTool = (name: ToolName): boolean => existsSync(toolPath(name).replace(/\*$/, ''));
 
 function hashOf(file: string): string {
   return hash('sha256', readFileSync(join(import.meta.dirname, file))).slice(0, 12);
