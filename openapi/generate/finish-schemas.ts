@@ -53,8 +53,8 @@ function tidy(schema: unknown, isPlain: boolean): unknown {
 }
 
 /**
- * One generator stops at a union inside a union, another at `type` with two names beside null. A value has one of
- * several kinds: openapi-generator makes an empty object of `anyOf` in Rust and TypeScript, a union of `oneOf`.
+ * One generator stops at a union inside a union, another at `type` with two names beside null. Several kinds of objects are
+ * said by `oneOf`: of `anyOf` openapi-generator makes an empty object in Rust and TypeScript.
  */
 function plainUnion(schema: Json): Json {
   const { type } = schema;

@@ -110,7 +110,7 @@ const STRICT_TYPESCRIPT =
 
 const PYDANTIC = [
   ...['--input-file-type', 'openapi', '--output-model-type', 'pydantic_v2.BaseModel'],
-  ...['--target-python-version', '3.11', '--formatters', 'black', 'isort'],
+  ...['--target-python-version', '3.11', '--formatters', 'builtin', '--use-annotated'],
 ];
 
 /** Writes `models.py`. */

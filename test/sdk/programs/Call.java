@@ -17,7 +17,7 @@ import org.openapitools.client.model.ErrorResponse;
 import org.openapitools.client.model.Model;
 import org.openapitools.client.model.StreamOptions;
 
-/** What a user writes on the code that openapi-generator makes for Java. */
+/** A program on the code that openapi-generator makes for Java. */
 public class Call {
   static InferenceApi inference(String key) {
     return new InferenceApi(client(key));

@@ -17,7 +17,7 @@ import org.openapitools.client.models.ErrorResponse
 import org.openapitools.client.models.StreamOptions
 import kotlin.system.exitProcess
 
-/* What a user writes on the code that openapi-generator makes for Kotlin. */
+/* A program on the code that openapi-generator makes for Kotlin. */
 
 val url: String = System.getenv("FAREGATE_URL")
 val moshi: Moshi = Serializer.moshi

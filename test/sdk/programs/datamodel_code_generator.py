@@ -1,4 +1,4 @@
-"""What a user writes on the models that datamodel-code-generator makes. It must pass mypy in its strict mode."""
+"""A program on the models that datamodel-code-generator makes. It must pass mypy in its strict mode."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-// What a user writes on the code that ogen makes.
+// A program on the code that ogen makes.
 package main
 
 import (

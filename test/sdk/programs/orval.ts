@@ -7,7 +7,7 @@ import {
   listModels,
 } from './api.ts';
 
-/** What a user writes on the code that orval makes. It must compile as strictly as TypeScript can. */
+/** A program on the code that orval makes. It must compile as strictly as TypeScript can. */
 const keyed = (key: string | undefined): RequestInit => ({ headers: { authorization: `Bearer ${key}` } });
 const options = keyed(process.env.FAREGATE_KEY);
 const model = 'faregate-sim/small';
