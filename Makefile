@@ -28,7 +28,7 @@ OASDIFF := .cache/tools/.oasdiff-installed
 SDK_TOOLS := .cache/tools/.sdk-installed
 HADOLINT := .cache/tools/hadolint-2.15.1/bin/hadolint
 
-.PHONY: help run workers cli services services-stop proof test test-unit chart chart-full test-kube browser check check-types check-texts bench torture openapi sdk generators sim simulator clock-jumps load image lint-image clean
+.PHONY: help run workers cli services services-stop proof test test-unit chart chart-full test-kube browser check check-types check-texts compat bench torture openapi sdk generators sim simulator clock-jumps load image lint-image clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +91,9 @@ check-texts: ## Its other half
 	node test/releases/check-documents.ts
 	redocly lint openapi/v1.json openapi/admin.json --config openapi/redocly.yaml
 	spectral lint openapi/v1.json openapi/admin.json --ruleset openapi/spectral.yaml --fail-severity error --quiet
+
+compat: $(TOOLS) ## Other people's agents, SDKs and suites, unchanged, against three kinds of model (ARGS="codex pi"; all of it weekly: an hour, 5 GB)
+	@node test/compat/main.ts $(ARGS)
 
 bench: $(TOOLS) ## Every bar of cost, latency and speed, on this machine (ARGS="cluster" for a part: embedded, formats, account, hostile, media, cluster, publisher, projector, recovery, history, market, capacity; PEERS=1: beside Portkey; BEFORE=tree: beside another checkout)
 	@BEFORE=$(BEFORE) node test/bench/main.ts $(if $(PEERS),peers) $(if $(BEFORE),before) $(ARGS)

@@ -11,4 +11,6 @@ export const guides = [
   'mcp',
   'limits',
   'migration',
+  'clients',
+  'works-with',
 ] as const;

@@ -87,9 +87,20 @@ export function nextTurn(task: AgentTask, tools: readonly OfferedFunction[]): Ag
     .split(/\bthen\b|[;\n]/i)
     .map((step) => ({ step, called: toolsFor(step, tools) }))
     .filter(({ called }) => called.length > 0);
-  const next = steps[task.rounds];
+  const next = steps.length === 0 ? askedOfOneTool(task, tools) : steps[task.rounds];
   if (next !== undefined) return { text: '', calls: next.called.map((tool) => callOf(tool, next.step)) };
   return { text: answerTo(task), calls: [] };
+}
+
+/** A question to somebody who has a single tool is a question for that tool, unless it needs none. */
+function askedOfOneTool({ text, rounds }: AgentTask, tools: readonly OfferedFunction[]): Step | undefined {
+  const isQuestion = text.split(/\s+/).length > 2 && !SUM.test(text) && !/\bhello\b/i.test(text);
+  return tools.length === 1 && rounds === 0 && isQuestion ? { step: text, called: tools } : undefined;
+}
+
+interface Step {
+  step: string;
+  called: readonly OfferedFunction[];
 }
 
 /** A call of a tool that the request demands. */
@@ -128,10 +139,12 @@ function isNamed(name: string, step: string): boolean {
 
 /** What stands in quotes in a step, and a path, in quotes or not. */
 function wordsOf(step: string): { path: string | null; quoted: string | null } {
-  const quotes = [...step.matchAll(/[`"“]([^`"”]{1,2000})[`"”]/g)].map(([, text = '']) => text);
+  const quotes = [...step.matchAll(QUOTED)].map(([, ...texts]) => texts.find((text) => text !== undefined) ?? '');
   const path = /[\w./~-]{0,200}[\w~-]\.[a-z]{1,5}\b/i.exec(step)?.[0] ?? null;
   return { path, quoted: quotes.find((text) => text !== path) ?? null };
 }
+
+const QUOTED = /`([^`]{1,2000})`|"([^"]{1,2000})"|“([^”]{1,2000})”/g;
 
 function commandFor(step: string): string {
   const { path, quoted } = wordsOf(step);
@@ -158,18 +171,25 @@ function argumentFor(name: string, schema: unknown, step: string): unknown {
   const type = isRecord(schema) ? schema.type : undefined;
   const { path, quoted } = wordsOf(step);
   if (/command|cmd|script/i.test(name)) return type === 'array' ? ['bash', '-lc', commandFor(step)] : commandFor(step);
+  if (type === 'integer' || type === 'number') return numberIn(step);
   if (type !== 'string' || (isRecord(schema) && (schema.enum !== undefined || schema.const !== undefined))) return null;
   return /path|file|dir/i.test(name) ? path : quoted;
 }
 
+function numberIn(step: string): number | null {
+  const digits = /(?<![\w.])-?\d{1,9}(?![\w.])/.exec(step)?.[0];
+  return digits === undefined ? null : Number(digits);
+}
+
 const RESULT_CHARS_SHOWN = 200;
+const SUM = /(-?\d{1,9}) ?([-+*×]) ?(\d{1,9})/;
 
 function answerTo({ text, results }: AgentTask): string {
   if (results.length > 0) {
     const shown = results.map((result) => result.trim().slice(0, RESULT_CHARS_SHOWN)).join('; ');
     return `Done. The tools answered: ${shown}`;
   }
-  const sum = /(-?\d{1,9}) ?([-+*×]) ?(\d{1,9})/.exec(text);
+  const sum = SUM.exec(text);
   if (sum === null) return 'There is nothing to call a tool for.';
   const [, left, sign, right] = sum;
   const [a, b] = [Number(left), Number(right)];

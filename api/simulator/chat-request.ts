@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { isRecord } from '#core/is-record.ts';
 import { type AttoUsd, parseAttoUsd } from '#core/money.ts';
 import { type AgentTask, type AgentTurn, asksForSearch, callOf, nextTurn, readAgentTask } from './agent-model.ts';
 import { errorTypeOf } from './error-body.ts';
@@ -10,6 +11,8 @@ import { ANSWER_OPENING_TOKENS, IMAGE_TOKENS, MESSAGE_TOKENS, textTokens } from 
 export interface ChatCall {
   /** As it was sent, with its suffix. */
   modelId: string;
+  /** The members of the body as it came: answers of some formats repeat them. */
+  asked: Readonly<Record<string, unknown>>;
   model: SimModel;
   endpoint: SimEndpoint;
   stream: boolean;
@@ -117,6 +120,7 @@ export function readChat(
       ...readAnswerWishes(body, model),
       ...count,
       modelId: body.model,
+      asked: isRecord(sent) ? sent : {},
       model,
       endpoint,
       digest,

@@ -114,6 +114,16 @@ export const simModels: readonly SimModel[] = [
     endpoints: [endpoint('SimCloud', 'sim-cloud', { prompt: '0.0000002', completion: '0.0000008' })],
   }),
   model({
+    id: 'faregate-sim/agent-thinker',
+    name: 'Sim Agent Thinker',
+    description: 'Works with tools, and reasons before each step.',
+    contextLength: 262_144,
+    maxOutputTokens: 32_768,
+    acts: true,
+    reasons: true,
+    endpoints: [endpoint('SimCloud', 'sim-cloud', { prompt: '0.0000002', completion: '0.0000008' })],
+  }),
+  model({
     id: 'faregate-sim/vision',
     name: 'Sim Vision',
     description: 'Reads images, and has a fee for each and one for the call.',

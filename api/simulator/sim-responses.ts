@@ -113,7 +113,7 @@ function reasoningItem(id: string, text: string): Item {
 
 function messageItem(id: string, pieces: readonly string[]): Item {
   const text = pieces.join('');
-  const part = { type: 'output_text', text, annotations: [] };
+  const part = { type: 'output_text', text, annotations: [], logprobs: [] };
   const common = { id, type: 'message', role: 'assistant' };
   const at = (index: number) => ({ item_id: id, output_index: index, content_index: 0 });
   return {
@@ -165,18 +165,41 @@ function responseText(reply: ChatReply, status: string, items: readonly Item[], 
     incomplete_details: reason === undefined ? null : { reason },
     model: reply.call.model.id,
     output: items.map(({ whole }) => whole),
-    instructions: null,
-    metadata: {},
-    parallel_tool_calls: true,
-    tool_choice: 'auto',
-    tools: [],
-    temperature: null,
-    top_p: null,
-    frequency_penalty: null,
-    presence_penalty: null,
+    ...repeated(reply.call.asked),
   });
   return `${head.slice(0, -1)}${usage}}`;
 }
+
+/** What a response repeats of its request, with what holds where the request says nothing. */
+function repeated(asked: ChatReply['call']['asked']): Record<string, unknown> {
+  const said = Object.entries(asked).filter(([name, value]) => name in UNSAID && value !== null);
+  const { text, reasoning, ...rest } = { ...UNSAID, ...Object.fromEntries(said) };
+  return { ...rest, text: { ...UNSAID.text, ...Object(text) }, reasoning: { ...UNSAID.reasoning, ...Object(reasoning) } };
+}
+
+const UNSAID = {
+  instructions: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  tool_choice: 'auto',
+  tools: [],
+  temperature: 1,
+  top_p: 1,
+  frequency_penalty: 0,
+  presence_penalty: 0,
+  top_logprobs: 0,
+  truncation: 'disabled',
+  text: { format: { type: 'text' } },
+  reasoning: { effort: null, summary: null },
+  max_output_tokens: null,
+  max_tool_calls: null,
+  previous_response_id: null,
+  store: false,
+  background: false,
+  service_tier: 'default',
+  safety_identifier: null,
+  prompt_cache_key: null,
+};
 
 function failedText(reply: ChatReply, { message, type }: NonNullable<Rule['error']>, usage: string): string {
   const code = type ?? 'server_error';

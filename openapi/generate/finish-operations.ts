@@ -105,7 +105,7 @@ const streamSchema = (eventSchema: string) => ({
 });
 
 /** As the gateway sends it. */
-const writeStream = ({ examples: { events = [] }, namesEvents = false }: RouteFacts): string =>
+const writeStream = ({ examples: { events = [] }, namesEvents }: RouteFacts): string =>
   events.map((data) => `${namesEvents ? `event: ${JSON.parse(data).type}\n` : ''}data: ${data}\n\n`).join('');
 
 /**

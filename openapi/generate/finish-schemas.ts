@@ -66,8 +66,9 @@ function plainUnion(schema: Json): Json {
   if (!Array.isArray(union)) return schema;
   const options = union.flatMap(unionInside);
   const [other, ...more] = options.filter((option: Json) => option.type !== 'null');
-  if (more.length === 0 && (options.length !== 2 || typeof other?.type !== 'string')) return schema;
   const { anyOf: _, oneOf: __, ...rest } = schema;
+  if (other === undefined || (more.length === 0 && (options.length !== 2 || typeof other.type !== 'string')))
+    return schema;
   if (more.length > 0) return { ...writeUnion(options), ...rest };
   return { ...rest, ...other, ...describe(rest, other.description), type: [other.type, 'null'] };
 }

@@ -4,7 +4,7 @@ import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
 import { ChatSource } from '../../api/inference/translation/chat-source.ts';
 import { writeAnswer } from '../../api/inference/translation/translate-answer.ts';
-import { toolNamesOf } from '../../api/inference/translation/tool-names.ts';
+import { shownFor } from './ask.ts';
 import { asAsked } from './asked-dialect.ts';
 import { shownCollected, shownStream } from './shown-answers.ts';
 
@@ -218,7 +218,7 @@ function expectCalls(
 }
 
 describe('a call of which a stream ends without a word', () => {
-  const custom = { ...asAsked, names: toolNamesOf([{ type: 'custom', name: 'patch' }]) };
+  const custom = shownFor('responses', 'chat', { input: 'x', tools: [{ type: 'custom', name: 'patch' }] });
   const chunk = (delta: object) => ({ id: 'x', choices: [{ index: 0, delta, finish_reason: null }] });
 
   it('of a custom tool has its text', () => {

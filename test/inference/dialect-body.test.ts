@@ -491,7 +491,7 @@ describe('a word for an effort', () => {
     ['groq', 'of_next_year', 'of_next_year'],
   ])('is one of the scale of %s, in the caller’s own format: %s', (name, effort, expected) => {
     // The schema of responses takes no word that nobody knows.
-    for (const format of effort === 'of_next_year' ? [CHAT] : formats) {
+    for (const format of effort === 'of_next_year' ? formats.slice(0, 1) : formats) {
       const native = at(dialects[name], [CHAT, 'responses']);
       expect([format, effortOf(format, sent(format, effortIn(format, effort), native))]).toEqual([format, expected]);
       expect(leftOut(format, effortIn(format, effort), native)).toEqual([]);
