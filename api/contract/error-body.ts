@@ -1,5 +1,5 @@
 import { SECOND_MS } from '#core/clock.ts';
-import { type ApiError, type ErrorCode, type ErrorRow, type ErrorShape, errorTable } from './errors.ts';
+import { type ApiError, type ErrorCode, type ErrorDetails, type ErrorRow, type ErrorShape, errorTable } from './errors.ts';
 import { type MarketError, type MarketErrorCode, marketErrorTable } from './market-errors.ts';
 
 export interface ChatErrorBody {
@@ -8,7 +8,7 @@ export interface ChatErrorBody {
 
 export interface MessagesErrorBody {
   type: 'error';
-  error: { type: string; message: string; code: AnyErrorCode };
+  error: { type: string; message: string; code: AnyErrorCode; details?: ErrorDetails };
 }
 
 export interface MarketErrorBody {
@@ -37,9 +37,12 @@ export function errorBody(
   const { code, message, param } = error;
   if (shape === 'market') return { error: { code, message } };
   const type = errorType(code, shape);
-  if (shape === 'messages') return { type: 'error', error: { type, message, code } };
+  if (shape === 'messages') return { type: 'error', error: { type, message, code, ...detailsOf(error) } };
   return { error: { message, type, code, param } };
 }
+
+const detailsOf = (error: ApiError | MarketError): { details?: ErrorDetails } =>
+  'details' in error && error.details !== undefined ? { details: error.details } : {};
 
 /** The headers that depend on the error alone. */
 export function errorHeaders(error: ApiError | MarketError): Record<string, string> {

@@ -263,6 +263,12 @@ export interface ApiError {
   callsPerMinute?: number;
   /** Changes that make the same call pass. The message says them in words. */
   advice?: Advice;
+  /** Shown in the messages format alone, for programs that act on it. */
+  details?: ErrorDetails;
+}
+
+export interface ErrorDetails {
+  error_code: string;
 }
 
 export interface Advice {
@@ -276,6 +282,7 @@ export interface Advice {
 
 export interface ApiErrorDetails {
   advice?: Advice;
+  details?: ErrorDetails;
   message?: string;
   param?: string;
   retryAfterMs?: number;
@@ -293,6 +300,7 @@ export function apiError(code: ErrorCode, details: ApiErrorDetails = {}): ApiErr
     param: details.param ?? null,
     ...(details.callsPerMinute === undefined ? {} : { callsPerMinute: details.callsPerMinute }),
     ...(details.advice === undefined ? {} : { advice: details.advice }),
+    ...(details.details === undefined ? {} : { details: details.details }),
   };
   const waitMs = details.retryAfterMs ?? row.retryAfterMs;
   if (waitMs === undefined) return error;

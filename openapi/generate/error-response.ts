@@ -16,7 +16,15 @@ const ErrorDetail = z
 export const ErrorResponse = z.looseObject({ error: ErrorDetail }).meta({ id: 'ErrorResponse' });
 
 const MessagesErrorDetail = z
-  .looseObject({ type: z.string(), message: z.string(), code: code() })
+  .looseObject({
+    type: z.string(),
+    message: z.string(),
+    code: code(),
+    details: z
+      .looseObject({ error_code: z.string() })
+      .optional()
+      .meta({ description: 'A code that the official SDK acts on by itself.' }),
+  })
   .meta({ id: 'MessagesErrorDetail' });
 
 export const MessagesErrorResponse = z

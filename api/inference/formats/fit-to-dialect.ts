@@ -93,7 +93,7 @@ function nameHints(
   for (const member of MARKED) for (const place of cacheMarksIn(value[member], member)) unsupported.leaveOutHint(place);
 }
 
-const NEVER_SENT = ['client_metadata', 'trace'];
+const NEVER_SENT = ['client_metadata', 'trace', 'thread'];
 const CACHE_MARK = 'cache_control';
 const MARKED = ['messages', 'tools'] as const;
 

@@ -168,5 +168,5 @@ export const HINTS: ReadonlySet<string> = new Set([
   ...HANDLED,
   ...['cache_control', 'prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention'],
   ...['session_id', 'user', 'metadata', 'client_metadata', 'safety_identifier', 'trace'],
-  ...['service_tier', 'include'],
+  ...['service_tier', 'include', 'thread'],
 ]);

@@ -18,10 +18,13 @@ import {
   rebuildJsonObject,
   scanJsonObject,
 } from '../json/json-object.ts';
-import { fieldRules } from '../policy/field-rules.ts';
+import { type FieldRule, fieldRules } from '../policy/field-rules.ts';
 import { contextTokens, modelOutputTokens, reachableOverrides } from '../price/estimate.ts';
 import { writeServerTools } from '../server-tools/write-server-tools.ts';
 import { leaveOutUntaken } from './fit-to-dialect.ts';
+
+/** The rules of fields that no provider is sent. */
+const NEVER_SENT: ReadonlySet<FieldRule['rule'] | undefined> = new Set(['drop', 'leave_out']);
 
 /** What the gateway changes in every body, whatever its format. The rest is the format's own. */
 export function commonChanges(
@@ -31,7 +34,7 @@ export function commonChanges(
 ): MemberChanges {
   const changes = new MemberChanges();
   for (const { key } of body.members) {
-    if (fieldRules.get(key)?.rule === 'drop') changes.set(key, null);
+    if (NEVER_SENT.has(fieldRules.get(key)?.rule)) changes.set(key, null);
   }
   // Fallbacks are ours to try: one upstream call runs one model at one price.
   changes.set('models', null);

@@ -26,8 +26,12 @@ export function refuseFields(
 
 function refuseByRule(field: string, given: unknown): ApiError | null {
   const rule = fieldRules.get(field);
-  if (rule?.rule !== 'refuse' || given === null || rule.unless?.(given) === true) return null;
-  return apiError(rule.code, { param: field, message: `\`${field}\` is not served: ${rule.because}.` });
+  if (given === null || rule === undefined || rule.rule === 'drop' || rule.rule === 'bound') return null;
+  if (rule.unless?.(given) === true) return null;
+  const message = `\`${field}\` is not served: ${rule.because}.`;
+  return rule.rule === 'refuse'
+    ? apiError(rule.code, { param: field, message })
+    : apiError('invalid_request', { param: field, message, details: { error_code: rule.errorCode } });
 }
 
 /** Read in one format alone: a server that heeds them in another would write more than was held. */

@@ -12,6 +12,8 @@ import { ROUTER_TOOLS } from '../../providers/router-tools.ts';
 export type FieldRule =
   | { rule: 'refuse'; code: ErrorCode; because: string; unless?: (value: unknown) => boolean }
   | { rule: 'drop' }
+  /** Refused with a code that the vendor's own client acts on, unless the value asks for nothing that matters. It is never sent. */
+  | { rule: 'leave_out'; because: string; unless: (value: unknown) => boolean; errorCode: string }
   /** Bounded and written by the gateway: `server-tools/`. */
   | { rule: 'bound' };
 
@@ -30,6 +32,13 @@ const refuseTool = refuseWith('tool_not_served');
 const each = (rule: FieldRule, ...fields: string[]) => fields.map((field) => [field, rule] as const);
 
 const drop: FieldRule = { rule: 'drop' };
+/** The vendor's SDK begins a thread by itself, and sends the whole conversation again when it hears that its thread is gone. */
+const noThreads: FieldRule = {
+  rule: 'leave_out',
+  because: 'no conversation is stored. Send the whole conversation in `messages`',
+  unless: (value) => isRecord(value) && value.type === 'create' && Object.keys(value).length === 1,
+  errorCode: 'thread_not_found',
+};
 const bound: FieldRule = { rule: 'bound' };
 const isFalse = (value: unknown) => value === false;
 const oneOf =
@@ -67,7 +76,8 @@ export const fieldRules: ReadonlyMap<string, FieldRule> = new Map<string, FieldR
   ['deferred', refuse(whileRunning, isFalse)],
   ['prompt', refuse('prompts are not stored. Send the text of the prompt itself')],
   ['preset', refuse('presets are not stored. Send the settings themselves')],
-  ...each(refuse(shared), 'container', 'user_profile_id', 'vector_store_ids', 'thread'),
+  ...each(refuse(shared), 'container', 'user_profile_id', 'vector_store_ids'),
+  ['thread', noThreads],
   ...each(refuse(shared), 'cached_content', 'cachedContent'),
   ['extra_body', refuse('it hands settings to one vendor that nobody has priced')],
   ['fallbacks', refuse('name other models in `models`')],
