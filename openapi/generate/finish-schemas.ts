@@ -64,12 +64,13 @@ function plainUnion(schema: Json): Json {
   }
   const union = schema.anyOf ?? schema.oneOf;
   if (!Array.isArray(union)) return schema;
-  const options = union.flatMap(unionInside);
-  const [other, ...more] = options.filter((option: Json) => option.type !== 'null');
+  const options: Json[] = union.flatMap(unionInside);
+  const [other, ...more] = options.filter(({ type: name }) => name !== 'null');
   const { anyOf: _, oneOf: __, ...rest } = schema;
   if (other === undefined || (more.length === 0 && (options.length !== 2 || typeof other.type !== 'string')))
     return schema;
   if (more.length > 0) return { ...writeUnion(options), ...rest };
+  if (options.length !== 2 || typeof other?.type !== 'string') return schema;
   return { ...rest, ...other, ...describe(rest, other.description), type: [other.type, 'null'] };
 }
 
