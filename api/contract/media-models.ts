@@ -7,6 +7,8 @@ import { formatAttoUsd, formatUsd } from '#core/money.ts';
 const id = z.string().meta({ description: 'Sent as `model`.', examples: ['acme/clip'] });
 const name = z.string().meta({ description: 'For people.' });
 
+const VideoDuration = z.int().positive().meta({ id: 'VideoDuration', description: 'Whole seconds.' });
+
 /** Spec: Video model entry. */
 const VideoModelEntry = z
   .object({
@@ -15,7 +17,7 @@ const VideoModelEntry = z
     name,
     supported_resolutions: z.array(z.string()).meta({ examples: [['720p', '1080p']] }),
     supported_aspect_ratios: z.array(z.string()).meta({ examples: [['16:9', '9:16']] }),
-    supported_durations: z.array(z.int().positive()).meta({ description: 'Whole seconds, ascending.' }),
+    supported_durations: z.array(VideoDuration).meta({ description: 'Ascending.' }),
     supported_frame_images: z
       .array(z.enum(frameTypes))
       .meta({ description: 'For which of its frames an image may be given.' }),

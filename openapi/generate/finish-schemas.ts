@@ -45,7 +45,8 @@ const SCHEMA_VALUES = new Set(['items', 'additionalProperties', 'not']);
 function tidy(schema: unknown, isPlain: boolean): unknown {
   if (!isRecord(schema)) return schema;
   const inner = mapValues(schema, (value, key) => {
-    if (SCHEMA_MAPS.has(key) && isRecord(value)) return mapValues(value, (each) => tidy(each, isPlain));
+    if (SCHEMA_MAPS.has(key) && isRecord(value))
+      return mapValues(value, (each) => plainNull(tidy(each, isPlain)));
     if (SCHEMA_LISTS.has(key) && Array.isArray(value)) return value.map((each) => tidy(each, isPlain));
     return SCHEMA_VALUES.has(key) ? tidy(value, isPlain) : value;
   });
@@ -81,6 +82,13 @@ function unionInside(option: Json): Json[] {
   const said = readChoices(option);
   const union = isRecord(said) ? said.oneOf : undefined;
   return Array.isArray(union) && Object.keys(Object(said)).length === 1 ? union : [option];
+}
+
+/** A field that is always null. openapi-generator takes the type for the name of a class, which it does not write. */
+function plainNull(schema: unknown): unknown {
+  if (!isRecord(schema) || schema.type !== 'null') return schema;
+  const { type: _, ...rest } = schema;
+  return { ...rest, const: null };
 }
 
 const SAFE = Number.MAX_SAFE_INTEGER;

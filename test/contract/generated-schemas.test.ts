@@ -198,6 +198,12 @@ describe('the schema pass', () => {
     });
   });
 
+  test('makes no class of a field that is always null', () => {
+    const properties = { a: { type: 'null', description: 'Nothing yet.' }, b: { type: ['string', 'null'] } };
+    const { A } = finish({ A: object({ properties }) }, ['A']);
+    expect(A.properties).toEqual({ ...properties, a: { const: null, description: 'Nothing yet.' } });
+  });
+
   test('keeps a union of objects a union', () => {
     const properties = { a: { anyOf: [{ $ref: ref('B') }, { $ref: ref('C') }] } };
     const { A } = finish({ A: object({ properties }), B: object({}), C: object({}) }, ['A']);
