@@ -42,7 +42,8 @@ export function readAgentTask(body: unknown): AgentTask {
   return task;
 }
 
-const listOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+const listOf = (value: unknown): Record<string, unknown>[] =>
+  Array.isArray(value) ? value.filter(isRecord) : [];
 
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
@@ -134,17 +135,22 @@ function toolsFor(step: string, tools: readonly OfferedFunction[]): readonly Off
 function isNamed(name: string, step: string): boolean {
   const words = name.split(/[_\-.]|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase());
   const said = step.toLowerCase();
-  return said.includes(name.toLowerCase()) || (words.length > 1 && words.every((word) => said.includes(word)));
+  return (
+    said.includes(name.toLowerCase()) || (words.length > 1 && words.every((word) => said.includes(word)))
+  );
 }
 
 /** What stands in quotes in a step, and a path, in quotes or not. */
 function wordsOf(step: string): { path: string | null; quoted: string | null } {
-  const quotes = [...step.matchAll(QUOTED)].map(([, ...texts]) => texts.find((text) => text !== undefined) ?? '');
+  const quotes = [...step.matchAll(QUOTED)].map(
+    ([, ...texts]) => texts.find((text) => text !== undefined) ?? '',
+  );
   const path = /[\w./~-]{0,200}[\w~-]\.[a-z]{1,5}\b/i.exec(step)?.[0] ?? null;
   return { path, quoted: quotes.find((text) => text !== path) ?? null };
 }
 
-const QUOTED = /`([^`]{1,2000})`|"([^"]{1,2000})"|“([^”]{1,2000})”/g;
+/** Single quotes only around whole words, because most of them are apostrophes. */
+const QUOTED = /`([^`]{1,2000})`|"([^"]{1,2000})"|“([^”]{1,2000})”|(?<=\s)'([^']{1,2000})'(?=[\s.,;:?!)])/g;
 
 function commandFor(step: string): string {
   const { path, quoted } = wordsOf(step);
@@ -160,9 +166,13 @@ function argumentsFor(parameters: unknown, step: string): Record<string, unknown
   const sample = sampleJson(parameters);
   const { properties, required } = isRecord(parameters) ? parameters : {};
   if (!isRecord(properties)) return isRecord(sample) ? sample : {};
-  const needed = Array.isArray(required) && required.length > 0 ? required.map(String) : Object.keys(properties);
+  const needed =
+    Array.isArray(required) && required.length > 0 ? required.map(String) : Object.keys(properties);
   return Object.fromEntries(
-    needed.map((name) => [name, argumentFor(name, properties[name], step) ?? (isRecord(sample) ? sample[name] : null)]),
+    needed.map((name) => [
+      name,
+      argumentFor(name, properties[name], step) ?? (isRecord(sample) ? sample[name] : null),
+    ]),
   );
 }
 
@@ -170,9 +180,16 @@ function argumentsFor(parameters: unknown, step: string): Record<string, unknown
 function argumentFor(name: string, schema: unknown, step: string): unknown {
   const type = isRecord(schema) ? schema.type : undefined;
   const { path, quoted } = wordsOf(step);
-  if (/command|cmd|script/i.test(name)) return type === 'array' ? ['bash', '-lc', commandFor(step)] : commandFor(step);
+  if (/command|cmd|script/i.test(name))
+    return type === 'array' ? ['bash', '-lc', commandFor(step)] : commandFor(step);
   if (type === 'integer' || type === 'number') return numberIn(step);
-  if (type !== 'string' || (isRecord(schema) && (schema.enum !== undefined || schema.const !== undefined))) return null;
+  const inner = isRecord(schema) && type === 'array' ? schema.items : schema;
+  if (isRecord(inner) && isRecord(inner.properties)) {
+    const filled = argumentsFor(inner, step);
+    return type === 'array' ? [filled] : filled;
+  }
+  if (type !== 'string' || (isRecord(schema) && (schema.enum !== undefined || schema.const !== undefined)))
+    return null;
   return /path|file|dir/i.test(name) ? path : quoted;
 }
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { jsonAnswer, notFound, recordAnswer, scripted, textAnswer } from './answers.ts';
 import { type BillBook, generationPage } from './bill-book.ts';
-import type { Dialect } from './chat-render.ts';
 import { type ChatPlan, type ChatSetting, planChat, simFormats } from './chat.ts';
+import type { Dialect } from './chat-render.ts';
 import { answerControl } from './control.ts';
 import { refusal } from './error-body.ts';
 import { planImages } from './media/answer-images.ts';
@@ -82,7 +82,8 @@ export class CallRunner {
     const format = req.method === 'POST' ? formatOf(route.path, quirk?.[1]) : undefined;
     const dialect = quirk === null ? this.#setting.dialect : 'openai';
     if (unread !== null) this.#leaveUnread(res, unread, seen);
-    else if (format !== undefined) readBody(req, (reading) => this.#chat(res, { format, dialect }, reading, seen));
+    else if (format !== undefined)
+      readBody(req, (reading) => this.#chat(res, { format, dialect }, reading, seen));
     else if (isMedia(req, route))
       readBody(req, (reading) => void this.#media(req, res, route, reading, seen));
     else readBody(req, () => this.#answerPage(res, route, path, seen));

@@ -2,7 +2,14 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { isRecord } from '#core/is-record.ts';
 import { type AttoUsd, parseAttoUsd } from '#core/money.ts';
-import { type AgentTask, type AgentTurn, asksForSearch, callOf, nextTurn, readAgentTask } from './agent-model.ts';
+import {
+  type AgentTask,
+  type AgentTurn,
+  asksForSearch,
+  callOf,
+  nextTurn,
+  readAgentTask,
+} from './agent-model.ts';
 import { errorTypeOf } from './error-body.ts';
 import { findSimModel, type SimEndpoint, type SimModel, smallModelId } from './models.ts';
 import { readToolOffer, type ToolOffer } from './server-tools.ts';
@@ -90,12 +97,7 @@ type ChatBody = z.output<typeof chatBody>;
  * @param sent The body as it came.
  * @param request The same in the words of a chat.
  */
-export function readChat(
-  sent: unknown,
-  request: unknown,
-  seed: string,
-  promptBytes: number,
-): ChatReading {
+export function readChat(sent: unknown, request: unknown, seed: string, promptBytes: number): ChatReading {
   const parsed = chatBody.safeParse(request);
   if (!parsed.success) return refused(400, parsed.error.issues[0]?.message ?? 'No JSON object');
   const body = parsed.data;

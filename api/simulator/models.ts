@@ -107,7 +107,8 @@ export const simModels: readonly SimModel[] = [
   model({
     id: 'faregate-sim/agent',
     name: 'Sim Agent',
-    description: 'Calls the tools that its task speaks of, step by step, and answers when their results are there.',
+    description:
+      'Calls the tools that its task speaks of, step by step, and answers when their results are there.',
     contextLength: 262_144,
     maxOutputTokens: 32_768,
     acts: true,

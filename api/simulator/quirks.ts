@@ -33,7 +33,12 @@ interface Quirk {
 }
 
 const openaiError = (status: number, message: string): unknown => ({
-  error: { message, type: status === 429 ? 'rate_limit_error' : 'invalid_request_error', param: null, code: null },
+  error: {
+    message,
+    type: status === 429 ? 'rate_limit_error' : 'invalid_request_error',
+    param: null,
+    code: null,
+  },
 });
 const flatError = (status: number, message: string): unknown => ({
   object: 'error',
@@ -55,7 +60,13 @@ const plain: Quirk = {
 };
 
 export const quirks = {
-  ollama: { ...plain, reasoning: 'reasoning', calls: 'one_index', callsEnd: 'stop', frame: { system_fingerprint: 'fp_ollama' } },
+  ollama: {
+    ...plain,
+    reasoning: 'reasoning',
+    calls: 'one_index',
+    callsEnd: 'stop',
+    frame: { system_fingerprint: 'fp_ollama' },
+  },
   vllm: { ...plain, frame: { prompt_logprobs: null, kv_transfer_params: null }, error: flatError },
   sglang: { ...plain, error: flatError },
   'llama.cpp': {
@@ -120,7 +131,12 @@ export const quirks = {
     usage: 'last_chunk',
     frame: { provider_specific_fields: null },
     error: (status, message) => ({
-      error: { message: `litellm.BadRequestError: ${message}`, type: null, param: null, code: String(status) },
+      error: {
+        message: `litellm.BadRequestError: ${message}`,
+        type: null,
+        param: null,
+        code: String(status),
+      },
     }),
   },
 } as const satisfies Record<string, Quirk>;
@@ -175,13 +191,27 @@ function streamEvents(reply: ChatReply, quirk: Quirk): SimEvent[] {
     }
     const delta = isRecord(choice.delta) ? choice.delta : {};
     if (delta.tool_calls !== undefined && quirk.calls !== 'pieces') {
-      if (!hasCalls) chunks.push(...callChunks(reply.choice.toolCalls, quirk).map((each) => ofDelta(chunk, choice, each)));
+      if (!hasCalls)
+        chunks.push(...callChunks(reply.choice.toolCalls, quirk).map((each) => ofDelta(chunk, choice, each)));
       hasCalls = true;
-    } else chunks.push({ members: withDelta(chunk, endOf(choice, reply, quirk), said(delta, quirk)), textBytes: event.textBytes });
+    } else
+      chunks.push({
+        members: withDelta(chunk, endOf(choice, reply, quirk), said(delta, quirk)),
+        textBytes: event.textBytes,
+      });
   }
-  const prelude = quirk.prelude.map((members) => ({ members: { ...chunks[0]?.members, ...members }, textBytes: 0 }));
+  const prelude = quirk.prelude.map((members) => ({
+    members: { ...chunks[0]?.members, ...members },
+    textBytes: 0,
+  }));
   return [...prelude, ...withUsage(chunks, usage, reply, quirk)]
-    .map(({ members, textBytes }): SimEvent => ({ name: null, json: JSON.stringify({ ...members, ...quirk.frame }), textBytes }))
+    .map(
+      ({ members, textBytes }): SimEvent => ({
+        name: null,
+        json: JSON.stringify({ ...members, ...quirk.frame }),
+        textBytes,
+      }),
+    )
     .concat(ends);
 }
 
@@ -212,7 +242,8 @@ function said({ reasoning, ...rest }: Members, quirk: Quirk): Members {
   if (reasoning === undefined || quirk.reasoning === 'none') return rest;
   if (quirk.reasoning !== 'parts') return { ...rest, [quirk.reasoning]: reasoning };
   const thinking = { type: 'thinking', thinking: [{ type: 'text', text: reasoning }] };
-  const text = typeof rest.content === 'string' && rest.content !== '' ? [{ type: 'text', text: rest.content }] : [];
+  const text =
+    typeof rest.content === 'string' && rest.content !== '' ? [{ type: 'text', text: rest.content }] : [];
   return { ...rest, content: [thinking, ...text] };
 }
 
@@ -247,8 +278,16 @@ function callChunks(calls: readonly SimToolCall[], { calls: way }: Quirk): CallC
         ];
       case 'object':
         return [
-          { delta: { tool_calls: { index, id: '', type: 'function', function: { name, arguments: '' } } }, textBytes: 0 },
-          ...piecesOf((json) => ({ index, id: '', type: 'function', function: { name: null, arguments: json } })),
+          {
+            delta: { tool_calls: { index, id: '', type: 'function', function: { name, arguments: '' } } },
+            textBytes: 0,
+          },
+          ...piecesOf((json) => ({
+            index,
+            id: '',
+            type: 'function',
+            function: { name: null, arguments: json },
+          })),
         ];
       case 'pieces':
         return [];
@@ -267,7 +306,10 @@ function withUsage(chunks: readonly Chunk[], usage: unknown, reply: ChatReply, q
   const [last] = chunks.slice(-1);
   if (last === undefined || usage === undefined) return [...chunks];
   const before = chunks.slice(0, -1);
-  const withMembers = (members: Members): Chunk[] => [...before, { ...last, members: { ...last.members, ...members } }];
+  const withMembers = (members: Members): Chunk[] => [
+    ...before,
+    { ...last, members: { ...last.members, ...members } },
+  ];
   switch (quirk.usage) {
     case 'asked':
       return reply.call.includeUsage
@@ -278,7 +320,9 @@ function withUsage(chunks: readonly Chunk[], usage: unknown, reply: ChatReply, q
     case 'x_groq':
       return withMembers({ x_groq: { id: 'req', usage } });
     case 'in_choice':
-      return withMembers({ choices: recordsOf(last.members.choices).map((choice) => ({ ...choice, usage })) });
+      return withMembers({
+        choices: recordsOf(last.members.choices).map((choice) => ({ ...choice, usage })),
+      });
     case 'every_chunk':
       // What was written by then; the whole of it last.
       return [

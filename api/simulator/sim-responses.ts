@@ -93,20 +93,19 @@ function searchItem(id: string): Item {
   };
 }
 
+/** As routers and servers of open models show it: in full, not as a summary. */
 function reasoningItem(id: string, text: string): Item {
-  const whole = { id, type: 'reasoning', summary: [{ type: 'summary_text', text }], status: 'completed' };
-  const at = (index: number) => ({ item_id: id, output_index: index, summary_index: 0 });
+  const part = { type: 'reasoning_text', text };
+  const common = { id, type: 'reasoning', summary: [] };
+  const at = (index: number) => ({ item_id: id, output_index: index, content_index: 0 });
   return {
-    start: { id, type: 'reasoning', summary: [], status: 'in_progress' },
-    whole,
+    start: { ...common, status: 'in_progress', content: [] },
+    whole: { ...common, status: 'completed', content: [part] },
     events: (index) => [
-      event('response.reasoning_summary_part.added', {
-        ...at(index),
-        part: { type: 'summary_text', text: '' },
-      }),
-      event('response.reasoning_summary_text.delta', { ...at(index), delta: text }, text),
-      event('response.reasoning_summary_text.done', { ...at(index), text }),
-      event('response.reasoning_summary_part.done', { ...at(index), part: { type: 'summary_text', text } }),
+      event('response.content_part.added', { ...at(index), part: { ...part, text: '' } }),
+      event('response.reasoning_text.delta', { ...at(index), delta: text }, text),
+      event('response.reasoning_text.done', { ...at(index), text }),
+      event('response.content_part.done', { ...at(index), part }),
     ],
   };
 }
@@ -174,7 +173,11 @@ function responseText(reply: ChatReply, status: string, items: readonly Item[], 
 function repeated(asked: ChatReply['call']['asked']): Record<string, unknown> {
   const said = Object.entries(asked).filter(([name, value]) => name in UNSAID && value !== null);
   const { text, reasoning, ...rest } = { ...UNSAID, ...Object.fromEntries(said) };
-  return { ...rest, text: { ...UNSAID.text, ...Object(text) }, reasoning: { ...UNSAID.reasoning, ...Object(reasoning) } };
+  return {
+    ...rest,
+    text: { ...UNSAID.text, ...Object(text) },
+    reasoning: { ...UNSAID.reasoning, ...Object(reasoning) },
+  };
 }
 
 const UNSAID = {

@@ -9,4 +9,13 @@ import { qwenCode } from './agents/qwen-code.ts';
 import type { CodingAgent } from './coding-agent.ts';
 
 /** Coding agents on the command line, in the order of the guide of clients. */
-export const agents: readonly CodingAgent[] = [codex, claudeCode, opencode, cline, continueCli, qwenCode, pi, aider];
+export const agents: readonly CodingAgent[] = [
+  codex,
+  claudeCode,
+  opencode,
+  cline,
+  continueCli,
+  qwenCode,
+  pi,
+  aider,
+];

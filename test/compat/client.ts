@@ -54,5 +54,9 @@ export interface Transcript {
 }
 
 export const passed = (name: string): Check => ({ name, outcome: 'passed', detail: '' });
-export const failed = (name: string, detail: string): Check => ({ name, outcome: 'failed', detail: detail.slice(0, DETAIL_CHARS) });
+export const failed = (name: string, detail: string): Check => ({
+  name,
+  outcome: 'failed',
+  detail: detail.slice(0, DETAIL_CHARS),
+});
 const DETAIL_CHARS = 600;

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { agents } from './agents.ts';
-import { libraries } from './libraries.ts';
 import type { AgentSetup, CodingAgent } from './coding-agent.ts';
+import { libraries } from './libraries.ts';
 
 const FILE = resolve(import.meta.dirname, '../../docs/guides/clients.md');
 
@@ -36,7 +36,8 @@ export const clientsGuide = (): Promise<string> => readFile(FILE, 'utf8');
 
 export const writeClientsGuide = (): Promise<void> => writeFile(FILE, makeClientsGuide());
 
-export const makeClientsGuide = (): string => [HEAD, ...agents.map(sectionOf), FRAMEWORKS, ...libraries.flatMap(snippetOf)].join('\n');
+export const makeClientsGuide = (): string =>
+  [HEAD, ...agents.map(sectionOf), FRAMEWORKS, ...libraries.flatMap(snippetOf)].join('\n');
 
 const FRAMEWORKS = `## Frameworks
 
@@ -50,17 +51,24 @@ BASE_URL, ORIGIN, MODEL = "${READER.origin}/v1", "${READER.origin}", "${READER.m
 /** Nothing for a library whose program has no lines for the guide. */
 function snippetOf({ title, program = '' }: (typeof libraries)[number]): string[] {
   const source = readFileSync(join(import.meta.dirname, 'programs', program), 'utf8');
-  const [, indent = '', lines] = /^( *)(?:#|\/\/) For the guide:\n([\s\S]*?)^ *(?:#|\/\/) End\.$/m.exec(source) ?? [];
+  const [, indent = '', lines] =
+    /^( *)(?:#|\/\/) For the guide:\n([\s\S]*?)^ *(?:#|\/\/) End\.$/m.exec(source) ?? [];
   if (lines === undefined) return [];
   const language = program.endsWith('.py') ? 'python' : 'ts';
   const block = lines.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trimEnd();
-  return [`### ${title}\n\n\`\`\`${language} not run: a part of a program that \`make compat\` runs\n${block}\n\`\`\`\n`];
+  return [
+    `### ${title}\n\n\`\`\`${language} not run: a part of a program that \`make compat\` runs\n${block}\n\`\`\`\n`,
+  ];
 }
 
 function sectionOf(agent: CodingAgent): string {
   const { title, install, advice } = agent;
-  const files = Object.entries(agent.files(READER)).map(([path, text]) => `\`~/${path}\`:\n\n${blockOf(path, text)}`);
-  const variables = Object.entries(agent.env(READER)).map(([name, value]) => `export ${name}=${quoted(value)}`);
+  const files = Object.entries(agent.files(READER)).map(
+    ([path, text]) => `\`~/${path}\`:\n\n${blockOf(path, text)}`,
+  );
+  const variables = Object.entries(agent.env(READER)).map(
+    ([name, value]) => `export ${name}=${quoted(value)}`,
+  );
   const lines = [install, ...variables, agent.typed(READER.modelId)].join('\n');
   const run = `\`\`\`sh not run: it installs a program of others\n${lines}\n\`\`\`\n`;
   return [`## ${title}\n`, `${advice}\n`, ...files, run].join('\n');

@@ -38,7 +38,11 @@ const TIMEOUT_MS = 120_000;
 type RefusalName = 'wrong key' | 'no credit' | 'unknown model';
 
 /** What a person must be able to read when the gateway refuses. */
-const REFUSALS: readonly { name: RefusalName; shown: RegExp; change(setup: AgentSetup, world: ClientWorld): AgentSetup }[] = [
+const REFUSALS: readonly {
+  name: RefusalName;
+  shown: RegExp;
+  change(setup: AgentSetup, world: ClientWorld): AgentSetup;
+}[] = [
   {
     name: 'wrong key',
     shown: /API key/i,
@@ -69,26 +73,35 @@ export const codingAgent = (agent: CodingAgent): CompatClient => ({
       world.transcript.add(`Refusal: ${refusal.name}`, shown(ended));
       const expected = agent.ownWords?.[refusal.name] ?? refusal.shown;
       const name = `shows the refusal: ${refusal.name}`;
-      checks.push(expected.test(withoutTask(ended, task)) ? passed(name) : failed(name, shown(ended).slice(-500)));
+      checks.push(
+        expected.test(withoutTask(ended, task)) ? passed(name) : failed(name, shown(ended).slice(-500)),
+      );
     }
     return checks;
   },
 });
 
 /** Two steps, of which the second needs what the first has done. */
-async function checkTask(agent: CodingAgent, setup: AgentSetup, { transcript, provider, kind }: ClientWorld): Promise<Check> {
+async function checkTask(
+  agent: CodingAgent,
+  setup: AgentSetup,
+  { transcript, provider, kind }: ClientWorld,
+): Promise<Check> {
   const name = agent.answer === undefined ? 'two-step tool task' : 'writes a file';
   const file = join(setup.folder, 'notes.txt');
   const task = agent.task?.(file) ?? `Write the file ${file} with \`${WORDS}\`, then read ${file}.`;
   const answer = agent.answer?.(file);
-  if (answer !== undefined) provider.next({ path: kind === 'messages-only' ? '/messages' : '/chat/completions', text: answer });
+  if (answer !== undefined)
+    provider.next({ path: kind === 'messages-only' ? '/messages' : '/chat/completions', text: answer });
   const ended = await runAgent(agent, setup, task);
   transcript.add(`Task: ${task}`, shown(ended));
   const written = await readFile(file, 'utf8').catch(() => null);
-  if (written?.trim() !== WORDS) return failed(name, `The file holds ${JSON.stringify(written)}. ${shown(ended).slice(-500)}`);
+  if (written?.trim() !== WORDS)
+    return failed(name, `The file holds ${JSON.stringify(written)}. ${shown(ended).slice(-500)}`);
   // The words stand in the task too, so the model's last sentence is what proves the second result.
   const told = answer !== undefined || /The tools answered:[\s\S]*seven lions sleep/.test(ended.output);
-  if (ended.code !== 0 || !told) return failed(name, `It ended with ${ended.code}. ${shown(ended).slice(-500)}`);
+  if (ended.code !== 0 || !told)
+    return failed(name, `It ended with ${ended.code}. ${shown(ended).slice(-500)}`);
   return passed(name);
 }
 
@@ -121,6 +134,8 @@ export const isolatedEnv = (home: string): Record<string, string> => ({
 });
 
 const shown = ({ code, output, errors }: Ended): string =>
-  [output.trim(), errors.trim(), `(exit ${code ?? 'by the time limit'})`].filter((part) => part !== '').join('\n');
+  [output.trim(), errors.trim(), `(exit ${code ?? 'by the time limit'})`]
+    .filter((part) => part !== '')
+    .join('\n');
 
 const withoutTask = (ended: Ended, task: string): string => shown(ended).replaceAll(task, '');

@@ -27,7 +27,8 @@ const model = (id: string, kind: ModelKind, upstream = AGENT_MODEL): string => `
     endpoints:
       - { provider: ${kind}, model: ${upstream}, pricing: { prompt: "0.0000002", completion: "0.0000008" } }`;
 
-const modelsOf = (kind: ModelKind): string => model(modelIdOf(kind), kind) + model(thinkerIdOf(kind), kind, THINKER_MODEL);
+const modelsOf = (kind: ModelKind): string =>
+  model(modelIdOf(kind), kind) + model(thinkerIdOf(kind), kind, THINKER_MODEL);
 
 const compatYaml = `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }

@@ -23,6 +23,11 @@ export const expectedFailures: readonly ExpectedFailure[] = [
       "The tool runner of Anthropic's SDK keeps the conversation at the server (`thread`), and nothing is stored here: " +
       'give it `thread: false`, and it sends the whole conversation.',
   },
-  { client: 'official-sdks', check: 'openrouter: usage with its cost, streamed', kinds: 'all', reason: UNASKED_USAGE },
+  {
+    client: 'official-sdks',
+    check: 'openrouter: usage with its cost, streamed',
+    kinds: 'all',
+    reason: UNASKED_USAGE,
+  },
   { client: 'ai-sdk', check: 'openrouter: usage of a stream', kinds: 'all', reason: UNASKED_USAGE },
 ];

@@ -1,5 +1,14 @@
 import { hash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { findCommand, runCommand } from '../services/run-command.ts';
 
@@ -9,7 +18,9 @@ const CACHE = resolve(import.meta.dirname, '../../.cache/compat');
 /** Where packages are installed: other pins are another folder. */
 export function packagesFolder(name: string): string {
   const folder = join(PINS, name);
-  const pins = readdirSync(folder).toSorted().map((file) => readFileSync(join(folder, file), 'utf8'));
+  const pins = readdirSync(folder)
+    .toSorted()
+    .map((file) => readFileSync(join(folder, file), 'utf8'));
   return join(CACHE, `${name}-${hash('sha256', pins.join('\n')).slice(0, 12)}`);
 }
 
@@ -27,7 +38,8 @@ export async function installPackages(name: string): Promise<void> {
 async function installFromLock(pins: string, to: string): Promise<void> {
   const made = mkdtempSync(`${to}-new-`);
   try {
-    for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(pins, file), join(made, file));
+    for (const file of ['package.json', 'package-lock.json'])
+      copyFileSync(join(pins, file), join(made, file));
     // No package runs a script of its own: what these would fetch is not pinned.
     const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
     await runCommand('npm', ['ci', '--prefix', made, ...options]);
@@ -43,7 +55,14 @@ async function makeEnvironment(pins: string, to: string): Promise<void> {
   try {
     await runCommand(python, ['-m', 'venv', to]);
     const options = ['--quiet', '--disable-pip-version-check', '--no-deps'];
-    await runCommand(join(to, 'bin/python'), ['-m', 'pip', 'install', ...options, '-r', join(pins, 'requirements.txt')]);
+    await runCommand(join(to, 'bin/python'), [
+      '-m',
+      'pip',
+      'install',
+      ...options,
+      '-r',
+      join(pins, 'requirements.txt'),
+    ]);
   } catch (error) {
     rmSync(to, { recursive: true, force: true });
     throw error;
@@ -56,7 +75,8 @@ export function pinnedVersion(packages: string | null, name: string): string {
     const lines = readFileSync(join(PINS, packages, 'requirements.txt'), 'utf8').split('\n');
     return lines.find((line) => line.startsWith(`${name}==`))?.slice(name.length + 2) ?? missing(name);
   }
-  const file = packages === null ? resolve(PINS, '../../../package.json') : join(PINS, packages, 'package.json');
+  const file =
+    packages === null ? resolve(PINS, '../../../package.json') : join(PINS, packages, 'package.json');
   const { dependencies = {}, devDependencies = {} } = JSON.parse(readFileSync(file, 'utf8'));
   return { ...dependencies, ...devDependencies }[name] ?? missing(name);
 }

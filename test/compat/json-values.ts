@@ -11,23 +11,30 @@ const OPENING = '"default":';
 const ENDING = ',"x-ends":1';
 
 /** Calls a model with the text as a value inside a tool's schema, a place that means nothing to the gateway. */
-export async function passValue(post: (body: string) => Promise<Response>, provider: TestProvider, modelId: string, text: string): Promise<Passage> {
-  const before = provider.posts().length;
+export async function passValue(
+  post: (body: string) => Promise<Response>,
+  provider: TestProvider,
+  modelId: string,
+  text: string,
+): Promise<Passage> {
+  const before = provider.posts().at(-1);
   const answer = await post(
     `{"model":"${modelId}","messages":[{"role":"user","content":"Say hello."}],"max_tokens":50,` +
       `"tools":[{"type":"function","function":{"name":"look","parameters":{"type":"object","properties":{"a":{"type":"string",${OPENING}${text}${ENDING}}}}}}]}`,
   );
   await answer.arrayBuffer();
   const { status } = answer;
-  const request = provider.posts()[before];
-  if (request === undefined) return { status, sent: null };
+  const request = provider.posts().at(-1);
+  if (request === undefined || request === before) return { status, sent: null };
   const body = request.body.toString();
   const begin = body.indexOf(OPENING) + OPENING.length;
   return { status, sent: body.slice(begin, body.indexOf(ENDING, begin)) };
 }
 
 /** Whether a text is the same value to the last digit. A translation may write the letters of a string in another way. */
-export const isSameValue = (sent: string | null, text: string): boolean => sent !== null && canonical(sent) === canonical(text);
+export const isSameValue = (sent: string | null, text: string): boolean =>
+  sent !== null && canonical(sent) === canonical(text);
 
 const STRING = /"(?:[^"\\]|\\.)*"/g;
-const canonical = (text: string): string => text.trim().replaceAll(STRING, (each) => JSON.stringify(JSON.parse(each)));
+const canonical = (text: string): string =>
+  text.trim().replaceAll(STRING, (each) => JSON.stringify(JSON.parse(each)));

@@ -24,6 +24,7 @@ for (const { title, packages } of chosen) {
 const run = [process.execPath, join(import.meta.dirname, 'run-clients.ts'), ...chosen.map(({ id }) => id)];
 const onLoopback = ['--net', '--map-root-user', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh', ...run];
 const canIsolate = findCommand('unshare') !== null && findCommand('ip') !== null;
-if (!canIsolate) throw new Error('Clients run in a network of their own, which needs Linux with `unshare` and `ip`.');
+if (!canIsolate)
+  throw new Error('Clients run in a network of their own, which needs Linux with `unshare` and `ip`.');
 const [code] = await once(spawn('unshare', onLoopback, { stdio: 'inherit' }), 'exit');
 process.exitCode = code ?? 1;

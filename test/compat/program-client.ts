@@ -17,7 +17,11 @@ const PROGRAMS = join(import.meta.dirname, 'programs');
 const TIMEOUT_MS = 300_000;
 
 /** A program prints one such line for each thing that it tried. */
-const line = z.object({ name: z.string(), outcome: z.enum(['passed', 'failed', 'skipped']), detail: z.string().default('') });
+const line = z.object({
+  name: z.string(),
+  outcome: z.enum(['passed', 'failed', 'skipped']),
+  detail: z.string().default(''),
+});
 
 export const libraryProgram = (library: LibraryProgram): CompatClient => ({
   group: 'SDKs and frameworks',
@@ -32,7 +36,10 @@ export const libraryProgram = (library: LibraryProgram): CompatClient => ({
     world.transcript.add(library.program, `${output}\n${errors}`.trim());
     const checks = readChecks(output);
     if (code !== 0 || checks.length === 0)
-      return [...checks, { name: 'runs', outcome: 'failed', detail: `It ended with ${code}. ${errors.slice(-500)}` }];
+      return [
+        ...checks,
+        { name: 'runs', outcome: 'failed', detail: `It ended with ${code}. ${errors.slice(-500)}` },
+      ];
     return checks;
   },
 });

@@ -14,18 +14,26 @@ const results = z.record(z.string(), z.partialRecord(z.enum(MODEL_KINDS), client
 /** By client and kind of model, as the last run of each found it. */
 export type Results = z.infer<typeof results>;
 
-export const readResults = async (): Promise<Results> => results.parse(JSON.parse(await readFile(FILE, 'utf8')));
+export const readResults = async (): Promise<Results> =>
+  results.parse(JSON.parse(await readFile(FILE, 'utf8')));
 
-export const writeResults = (found: Results): Promise<void> => writeFile(FILE, `${JSON.stringify(found, null, 2)}\n`);
+export const writeResults = (found: Results): Promise<void> =>
+  writeFile(FILE, `${JSON.stringify(found, null, 2)}\n`);
 
 export const expectationFor = (client: string, kind: ModelKind, check: string): ExpectedFailure | undefined =>
   expectedFailures.find(
     (each) =>
-      each.client === client && check.startsWith(each.check) && (each.kinds === 'all' || each.kinds.includes(kind)),
+      each.client === client &&
+      check.startsWith(each.check) &&
+      (each.kinds === 'all' || each.kinds.includes(kind)),
   );
 
 /** What is stored of a run, and what of it nobody expected. */
-export function judge(client: string, kind: ModelKind, checks: readonly Check[]): { result: ClientResult; surprises: string[] } {
+export function judge(
+  client: string,
+  kind: ModelKind,
+  checks: readonly Check[],
+): { result: ClientResult; surprises: string[] } {
   const surprises = checks.flatMap(({ name, outcome, detail }) => {
     const expectation = expectationFor(client, kind, name);
     if (outcome === 'failed' && expectation === undefined) return [`${name} failed: ${detail}`];

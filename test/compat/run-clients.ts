@@ -5,9 +5,15 @@ import type { TestGateway } from '../support/gateway.ts';
 import { type Check, type ClientWorld, type CompatClient, failed, type Transcript } from './client.ts';
 import { clients } from './clients.ts';
 import { writeClientsGuide } from './clients-guide.ts';
-import { findMoneyFault, MODEL_KINDS, type ModelKind, modelIdOf, startCompatGateway } from './compat-gateway.ts';
+import {
+  findMoneyFault,
+  MODEL_KINDS,
+  type ModelKind,
+  modelIdOf,
+  startCompatGateway,
+} from './compat-gateway.ts';
 import { packagesFolder } from './install-packages.ts';
-import { judge, readResults, type ClientResult, writeResults } from './results.ts';
+import { type ClientResult, judge, readResults, writeResults } from './results.ts';
 import { writeWorksWith } from './works-with.ts';
 
 /*
@@ -16,7 +22,11 @@ import { writeWorksWith } from './works-with.ts';
  */
 const TRANSCRIPTS = resolve('.cache/compat/transcripts');
 
-async function runClient(gateway: TestGateway, client: CompatClient, kind: ModelKind): Promise<readonly Check[]> {
+async function runClient(
+  gateway: TestGateway,
+  client: CompatClient,
+  kind: ModelKind,
+): Promise<readonly Check[]> {
   const scratch = await mkdtemp(join(tmpdir(), 'faregate-compat-'));
   const paid = await gateway.newAgent({ creditUsd: '100' });
   const empty = await gateway.newAgent({ creditUsd: '0' });
@@ -61,12 +71,14 @@ for (const client of clients.filter(({ id }) => process.argv.includes(id))) {
     byKind[kind] = result;
     unexpected += surprises.length;
     const seconds = ((performance.now() - began) / 1000).toFixed(0);
-    console.log(`${client.title}, ${kind}: ${result.passed} passed, ${result.failed.length} failed (${seconds} s)`);
+    console.log(
+      `${client.title}, ${kind}: ${result.passed} passed, ${result.failed.length} failed (${seconds} s)`,
+    );
     for (const surprise of surprises) console.log(`  ${surprise}`);
   }
   results[client.id] = byKind;
+  await writeResults(results);
 }
-await writeResults(results);
 await Promise.all([writeWorksWith(), writeClientsGuide()]);
 if (unexpected > 0) {
   console.error(`${unexpected} checks ended otherwise than test/compat/expected-failures.ts says.`);

@@ -20,10 +20,17 @@ describe('the page of what works here', () => {
   it('has a reason for each check that failed, and no reason for one that passed', async () => {
     const results = await readResults();
     const failed = Object.entries(results).flatMap(([client, byKind]) =>
-      Object.entries(byKind).flatMap(([kind, result]) => result.failed.map((check) => ({ client, kind, check }))),
+      Object.entries(byKind).flatMap(([kind, result]) =>
+        result.failed.map((check) => ({ client, kind, check })),
+      ),
     );
-    const explains = (each: (typeof expectedFailures)[number], { client, kind, check }: (typeof failed)[number]): boolean =>
-      each.client === client && check.startsWith(each.check) && (each.kinds === 'all' || each.kinds.some((one) => one === kind));
+    const explains = (
+      each: (typeof expectedFailures)[number],
+      { client, kind, check }: (typeof failed)[number],
+    ): boolean =>
+      each.client === client &&
+      check.startsWith(each.check) &&
+      (each.kinds === 'all' || each.kinds.some((one) => one === kind));
     expect(failed.filter((one) => !expectedFailures.some((each) => explains(each, one)))).toEqual([]);
     expect(expectedFailures.filter((each) => !failed.some((one) => explains(each, one)))).toEqual([]);
   });

@@ -35,7 +35,9 @@ refusals. A suite has checks of its own.
 export function makeWorksWith(results: Results): string {
   const notes: string[] = [];
   const sections = CLIENT_GROUPS.map((group) => {
-    const rows = clients.filter((client) => client.group === group).map((client) => rowOf(client, results, notes));
+    const rows = clients
+      .filter((client) => client.group === group)
+      .map((client) => rowOf(client, results, notes));
     return `## ${group}\n\n| client | version | formats | ${MODEL_KINDS.join(' | ')} |\n| --- | --- | --- | --- | --- | --- |\n${rows.join('\n')}\n`;
   });
   const reasons = notes.map((reason, index) => `${index + 1}. ${reason}\n`).join('');
@@ -54,7 +56,9 @@ function rowOf(client: CompatClient, results: Results, notes: string[]): string 
 function cellOf(client: string, kind: ModelKind, { passed, failed }: ClientResult, notes: string[]): string {
   const numbers = new Set<string>();
   for (const check of failed) {
-    const reason = expectationFor(client, kind, check)?.reason ?? `\`${check}\` of \`${client}\` fails without a known reason.`;
+    const reason =
+      expectationFor(client, kind, check)?.reason ??
+      `\`${check}\` of \`${client}\` fails without a known reason.`;
     if (!notes.includes(reason)) notes.push(reason);
     numbers.add(`[${notes.indexOf(reason) + 1}]`);
   }

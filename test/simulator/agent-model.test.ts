@@ -49,6 +49,36 @@ describe('the model of agents', () => {
     expect(nextTurn(asked('And 6 * 7?'), []).text).toBe('6 * 7 = 42');
   });
 
+  it('asks the only tool that it has, unless the task needs none', () => {
+    const only = [tool('get_weather', 'city')];
+    expect(callsFor('Will it rain in Oslo tomorrow?', only)).toEqual([['get_weather', { city: expect.any(String) }]]);
+    expect(callsFor('Will it rain in Oslo tomorrow?')).toEqual([]);
+    for (const text of ['Please say hello to Ann', 'What is 1 + 2?', 'Hi there']) expect(callsFor(text, only)).toEqual([]);
+    const messages = [
+      { role: 'user', content: 'Will it rain in Oslo tomorrow?' },
+      { role: 'assistant', tool_calls: [{ id: 'c' }] },
+      { role: 'tool', tool_call_id: 'c', content: 'no' },
+    ];
+    expect(nextTurn(readAgentTask({ messages }), only)).toMatchObject({ calls: [], text: expect.stringContaining('no') });
+  });
+
+  it('takes numbers and quoted words from the task, whatever quotes stand around it', () => {
+    const parameters = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+    expect(callsFor('Use double on 21.', [{ name: 'double', parameters }])).toEqual([['double', { n: 21 }]]);
+    expect(callsFor('"Write `two words` to a.txt, then stop."')).toEqual([
+      ['write_file', { path: 'a.txt', content: 'two words' }],
+    ]);
+    expect(callsFor("What's get_weather of 'New York'? It's Ann's home.")).toEqual([['get_weather', { city: 'New York' }]]);
+  });
+
+  it('fills what stands inside an argument, too', () => {
+    const files = { type: 'array', items: tool('file', 'path').parameters };
+    const parameters = { type: 'object', properties: { files }, required: ['files'] };
+    expect(callsFor('Read notes.txt', [{ name: 'read_files', parameters }])).toEqual([
+      ['read_files', { files: [{ path: 'notes.txt' }] }],
+    ]);
+  });
+
   it('searches only where it is asked to', () => {
     expect([asked('Search the web for boats'), asked('What is 1 + 1?')].map(asksForSearch)).toEqual([true, false]);
   });

@@ -268,3 +268,20 @@ test('a server of the plain openai kind shows no cost, and usage in a stream onl
     expect(usages[0]).toBe(include_usage ? null : undefined);
   }
 });
+
+test('a response repeats its request, and says what holds where the request says nothing', async () => {
+  await using provider = await startTestProvider();
+  const asked = { instructions: 'Be short.', temperature: 0.5, metadata: { a: 'b' }, top_p: null };
+  const response = await client(provider).responses.create({ model, input: 'Hello', ...asked });
+  expect(response).toMatchObject({
+    ...asked,
+    top_p: 1,
+    text: { format: { type: 'text' } },
+    reasoning: { effort: null, summary: null },
+    tools: [],
+    truncation: 'disabled',
+    previous_response_id: null,
+    store: false,
+  });
+  expect(response.output).toMatchObject([{ content: [{ logprobs: [] }] }]);
+});

@@ -1,4 +1,6 @@
+import { isRecord } from '#core/is-record.ts';
 import type { CallPlan } from '../admit/call-plan.ts';
+import { splitJsonList } from '../json/json-list.ts';
 import { memberText } from '../json/json-object.ts';
 
 /* The members of a response object that repeat the request. Clients read them without asking whether they are there. */
@@ -20,7 +22,6 @@ const ECHOED: readonly (readonly [string, string])[] = [
   ['store', 'false'],
   ['temperature', '1'],
   ['tool_choice', '"auto"'],
-  ['tools', '[]'],
   ['top_logprobs', '0'],
   ['top_p', '1'],
   ['truncation', '"disabled"'],
@@ -33,8 +34,24 @@ export function echoOf({ body }: Pick<CallPlan, 'body'>): string {
     const sent = memberText(body, name);
     return `"${name}":${sent === undefined || sent === 'null' ? otherwise : sent}`;
   });
-  return `${members.join(',')},"reasoning":${reasoningText(body)},"text":${textText(body)}`;
+  return `${members.join(',')},"reasoning":${reasoningText(body)},"text":${textText(body)},"tools":${toolsText(body)}`;
 }
+
+/** A response says of each function what its request may leave out. */
+function toolsText(body: CallPlan['body']): string {
+  const sent = memberText(body, 'tools');
+  const tools = sent === undefined || sent === 'null' ? [] : splitJsonList(sent);
+  return tools === null ? (sent ?? '[]') : `[${tools.map(toolText).join(',')}]`;
+}
+
+function toolText(sent: string): string {
+  const tool: unknown = JSON.parse(sent);
+  if (!isRecord(tool) || tool.type !== 'function') return sent;
+  const missing = FUNCTION_MEMBERS.filter((name) => !Object.hasOwn(tool, name)).map((name) => `,"${name}":null`);
+  return `${sent.trimEnd().slice(0, -1)}${missing.join('')}}`;
+}
+
+const FUNCTION_MEMBERS = ['description', 'parameters', 'strict'];
 
 function reasoningText(body: CallPlan['body']): string {
   const { effort = null, summary = null } = parsed(body, 'reasoning');

@@ -10,7 +10,11 @@ export const aider: CodingAgent = {
   advice:
     'The address ends in `/v1`, and the model has `openai/` in front. Aider calls no tools: the model writes files in blocks of its answer.',
   files: () => ({}),
-  env: ({ origin, key }) => ({ OPENAI_API_BASE: `${origin}/v1`, OPENAI_API_KEY: key, AIDER_ANALYTICS: 'false' }),
+  env: ({ origin, key }) => ({
+    OPENAI_API_BASE: `${origin}/v1`,
+    OPENAI_API_KEY: key,
+    AIDER_ANALYTICS: 'false',
+  }),
   typed: (modelId) => `aider --model openai/${modelId}`,
   answer: () => 'notes.txt\n```\nseven lions sleep\n```\n',
   command: ({ installed, modelId }, task) => [

@@ -7,8 +7,7 @@ export const cline: CodingAgent = {
   versionOf: '@cline/cli-linux-x64',
   speaks: 'chat',
   install: 'npm install -g cline',
-  advice:
-    'The address ends in `/v1`. `cline auth` writes it into `~/.cline`.',
+  advice: 'The address ends in `/v1`. `cline auth` writes it into `~/.cline`.',
   files: () => ({}),
   env: ({ key }) => ({ FAREGATE_API_KEY: key }),
   typed: (modelId) => `${authFor('http://127.0.0.1:8080', modelId)}\ncline`,

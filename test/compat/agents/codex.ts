@@ -23,7 +23,8 @@ wire_api = "responses"
   }),
   env: ({ key }) => ({ FAREGATE_API_KEY: key }),
   // Codex has a shell and no tool that reads or writes files.
-  task: (file) => `Run the command "printf 'seven lions sleep' > ${file}", then run the command "cat ${file}".`,
+  task: (file) =>
+    `Run the command "printf 'seven lions sleep' > ${file}", then run the command "cat ${file}".`,
   typed: () => 'codex',
   command: ({ installed }, task) => [
     process.execPath,

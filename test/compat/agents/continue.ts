@@ -7,8 +7,7 @@ export const continueCli: CodingAgent = {
   versionOf: '@continuedev/cli',
   speaks: 'chat',
   install: 'npm install -g @continuedev/cli',
-  advice:
-    'The address ends in `/v1`.',
+  advice: 'The address ends in `/v1`.',
   files: ({ origin, modelId, key }) => ({
     '.continue/config.yaml': `name: Faregate
 version: 1.0.0

@@ -33,5 +33,9 @@ export const opencode: CodingAgent = {
   }),
   env: ({ key }) => ({ FAREGATE_API_KEY: key, OPENCODE_DISABLE_MODELS_FETCH: '1' }),
   typed: () => 'opencode',
-  command: ({ installed }, task) => [`${installed}/node_modules/opencode-linux-x64/bin/opencode`, 'run', task],
+  command: ({ installed }, task) => [
+    `${installed}/node_modules/opencode-linux-x64/bin/opencode`,
+    'run',
+    task,
+  ],
 };

@@ -7,8 +7,7 @@ export const qwenCode: CodingAgent = {
   versionOf: '@qwen-code/qwen-code',
   speaks: 'chat',
   install: 'npm install -g @qwen-code/qwen-code',
-  advice:
-    'The address ends in `/v1`.',
+  advice: 'The address ends in `/v1`.',
   files: () => ({
     '.qwen/settings.json': JSON.stringify({
       security: { auth: { selectedType: 'openai' } },

@@ -34,12 +34,23 @@ const PNG =
 export const openResponsesCases: readonly OpenResponsesCase[] = [
   { name: 'a plain answer', body: { input: [ask('Say hello.')] } },
   { name: 'an answer to a string', body: { input: 'Say hello.' } },
-  { name: 'a system message in the input', body: { input: [{ ...ask('Be short.'), role: 'system' }, ask('Say hello.')] } },
-  { name: 'a developer message and instructions', body: { instructions: 'Be kind.', input: [{ ...ask('Be short.'), role: 'developer' }, ask('Say hello.')] } },
+  {
+    name: 'a system message in the input',
+    body: { input: [{ ...ask('Be short.'), role: 'system' }, ask('Say hello.')] },
+  },
+  {
+    name: 'a developer message and instructions',
+    body: {
+      instructions: 'Be kind.',
+      input: [{ ...ask('Be short.'), role: 'developer' }, ask('Say hello.')],
+    },
+  },
   { name: 'several turns', body: { input: [ask('I am Ada.'), say('Hello Ada.'), ask('Who am I?')] } },
   {
     name: 'earlier answers with their phase',
-    body: { input: [say('Let me see.', 'commentary'), say('It is four.', 'final_answer'), ask('Say it again.')] },
+    body: {
+      input: [say('Let me see.', 'commentary'), say('It is four.', 'final_answer'), ask('Say it again.')],
+    },
   },
   {
     name: 'a call of a function',
@@ -117,7 +128,8 @@ export async function judgeStreamed(post: Post, { body, judge }: OpenResponsesCa
   const answer = await post({ ...body, stream: true });
   const text = await answer.text();
   if (answer.status !== 200) throw new Error(`${answer.status} ${text}`);
-  if (!answer.headers.get('content-type')?.startsWith('text/event-stream')) throw new Error('This is no stream.');
+  if (!answer.headers.get('content-type')?.startsWith('text/event-stream'))
+    throw new Error('This is no stream.');
   const events = readStream(text);
   const wrong = events.findIndex(({ sequence_number: at }, index) => at !== index);
   if (wrong >= 0) throw new Error(`Event ${wrong} has the number ${events[wrong]?.sequence_number}.`);
@@ -141,8 +153,12 @@ function judgeResponse(found: unknown, judge: OpenResponsesCase['judge']): void 
 function readStream(text: string): StreamingEvent[] {
   const lines = text.split('\n');
   const data = lines.filter((line) => line.startsWith('data: ')).map((line) => line.slice('data: '.length));
-  const names = lines.filter((line) => line.startsWith('event: ')).map((line) => line.slice('event: '.length));
-  const events = data.filter((each) => each !== '[DONE]').map((each) => streamingEvent.parse(JSON.parse(each)));
+  const names = lines
+    .filter((line) => line.startsWith('event: '))
+    .map((line) => line.slice('event: '.length));
+  const events = data
+    .filter((each) => each !== '[DONE]')
+    .map((each) => streamingEvent.parse(JSON.parse(each)));
   const misnamed = events.find(({ type }, index) => names[index] !== type);
   if (misnamed !== undefined) throw new Error(`${misnamed.type} has another name on its line.`);
   return events;
@@ -152,7 +168,10 @@ function readStream(text: string): StreamingEvent[] {
 function judgePieces(events: readonly StreamingEvent[], { output }: ResponseResource): void {
   const pieces = new Map<number, string>();
   for (const event of events)
-    if (event.type === 'response.output_text.delta' || event.type === 'response.function_call_arguments.delta')
+    if (
+      event.type === 'response.output_text.delta' ||
+      event.type === 'response.function_call_arguments.delta'
+    )
       pieces.set(event.output_index, (pieces.get(event.output_index) ?? '') + event.delta);
   for (const [index, item] of output.entries()) {
     if (item.type === 'reasoning') continue;

@@ -33,10 +33,25 @@ const item = z.discriminatedUnion('type', [
     arguments: z.string(),
     status,
   }),
-  z.looseObject({ type: z.literal('reasoning'), id: z.string(), summary: z.array(part), content: z.array(part).optional() }),
+  z.looseObject({
+    type: z.literal('reasoning'),
+    id: z.string(),
+    summary: z.array(part),
+    content: z.array(part).optional(),
+  }),
 ]);
 
 const count = z.int().min(0);
+
+const tool = z.discriminatedUnion('type', [
+  z.looseObject({
+    type: z.literal('function'),
+    name: z.string(),
+    description: z.string().nullable(),
+    parameters: z.record(z.string(), z.unknown()).nullable(),
+    strict: z.boolean().nullable(),
+  }),
+]);
 
 export const responseResource = z.looseObject({
   id: z.string(),
@@ -50,7 +65,7 @@ export const responseResource = z.looseObject({
   instructions: z.string().nullable(),
   output: z.array(item),
   error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
-  tools: z.array(z.looseObject({ type: z.string() })),
+  tools: z.array(tool),
   tool_choice: z.union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string() })]),
   truncation: z.enum(['auto', 'disabled']),
   parallel_tool_calls: z.boolean(),

@@ -1,16 +1,24 @@
 // Vercel's AI SDK with five providers: two-step tool tasks, structured answers, and refusals.
 import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenResponses } from '@ai-sdk/open-responses';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { createOpenResponses } from '@ai-sdk/open-responses';
 import { createOpenRouter } from '@openrouter/ai-sdk-provider';
 import { generateObject, generateText, stepCountIs, streamText, tool } from 'ai';
 import { z } from 'zod';
 import { BASE_URL, CITY, expectAnswers, KEY, MODEL, refusals, TASK, tried, WEATHER } from './checks.mjs';
 
 const tools = {
-  find_city: tool({ description: 'The city where an animal lives.', inputSchema: z.object({ animal: z.string() }), execute: () => CITY }),
-  city_weather: tool({ description: 'The weather in a city.', inputSchema: z.object({ city: z.string() }), execute: () => WEATHER }),
+  find_city: tool({
+    description: 'The city where an animal lives.',
+    inputSchema: z.object({ animal: z.string() }),
+    execute: () => CITY,
+  }),
+  city_weather: tool({
+    description: 'The weather in a city.',
+    inputSchema: z.object({ city: z.string() }),
+    execute: () => WEATHER,
+  }),
 };
 
 function modelsOf(apiKey) {
@@ -49,23 +57,45 @@ for (const [name, model] of Object.entries(models)) {
   });
   await tried(`${name}: two-step tool task, streamed`, async () => {
     let failure;
-    const result = streamText({ ...common, prompt: TASK, tools, stopWhen: stepCountIs(5), onError: ({ error }) => void (failure = error) });
-    const text = await Promise.resolve(result.text).catch((error) => { throw failure ?? error; });
+    const result = streamText({
+      ...common,
+      prompt: TASK,
+      tools,
+      stopWhen: stepCountIs(5),
+      onError: ({ error }) => {
+        failure = error;
+      },
+    });
+    const text = await Promise.resolve(result.text).catch((error) => {
+      throw failure ?? error;
+    });
     expectAnswers(text);
   });
   await tried(`${name}: usage of a stream`, async () => {
     const usage = await streamText({ ...common, prompt: 'Say hello.' }).usage;
-    if (!(usage.inputTokens > 0 && usage.outputTokens > 0)) throw new Error(`usage: ${JSON.stringify(usage)}`);
+    if (!(usage.inputTokens > 0 && usage.outputTokens > 0))
+      throw new Error(`usage: ${JSON.stringify(usage)}`);
   });
   await tried(`${name}: a second turn over the first one's history`, async () => {
     const first = await generateText({ ...common, prompt: TASK, tools, stopWhen: stepCountIs(5) });
-    const messages = [{ role: 'user', content: TASK }, ...first.response.messages, { role: 'user', content: TASK }];
+    const messages = [
+      { role: 'user', content: TASK },
+      ...first.response.messages,
+      { role: 'user', content: TASK },
+    ];
     const { text } = await generateText({ ...common, messages, tools, stopWhen: stepCountIs(5) });
     expectAnswers(text);
   });
   await tried(`${name}: structured answer`, async () => {
-    const { object } = await generateObject({ ...common, prompt: 'Name a city.', schema: z.object({ city: z.string() }) });
+    const { object } = await generateObject({
+      ...common,
+      prompt: 'Name a city.',
+      schema: z.object({ city: z.string() }),
+    });
     if (typeof object.city !== 'string') throw new Error(JSON.stringify(object));
   });
-  await refusals((key) => generateText({ model: modelsOf(key)[name], prompt: 'Say hello.', maxRetries: 0 }), name);
+  await refusals(
+    (key) => generateText({ model: modelsOf(key)[name], prompt: 'Say hello.', maxRetries: 0 }),
+    name,
+  );
 }

@@ -16,7 +16,8 @@ export const WEATHER = 'It is 7 degrees.';
 
 export function expectText(found, ...expected) {
   for (const part of expected)
-    if (!String(found).includes(part)) throw new Error(`${JSON.stringify(part)} is not in ${JSON.stringify(found)}`);
+    if (!String(found).includes(part))
+      throw new Error(`${JSON.stringify(part)} is not in ${JSON.stringify(found)}`);
 }
 
 export const expectAnswers = (text) => expectText(text, CITY, WEATHER);
@@ -30,7 +31,11 @@ export async function tried(name, attempt) {
     await attempt();
     tell(name, 'passed');
   } catch (error) {
-    tell(name, 'failed', `${error?.message ?? error} ${error?.responseBody ?? ''} ${error?.cause?.message ?? ''}`);
+    tell(
+      name,
+      'failed',
+      `${error?.message ?? error} ${error?.responseBody ?? ''} ${error?.cause?.message ?? ''}`,
+    );
   }
 }
 
@@ -44,7 +49,10 @@ export const refused = (name, attempt, words) =>
       refusal = error;
     }
     if (refusal === undefined) throw new Error('The call was not refused.');
-    expectText(`${refusal.message} ${refusal.responseBody ?? ''} ${refusal.body ?? ''} ${refusal.cause?.message ?? ''}`, words);
+    expectText(
+      `${refusal.message} ${refusal.responseBody ?? ''} ${refusal.body ?? ''} ${refusal.cause?.message ?? ''}`,
+      words,
+    );
   });
 
 /** `callWith(key)` makes a plain call with that key. */

@@ -2,7 +2,18 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { OpenRouter } from '@openrouter/sdk';
 import OpenAI from 'openai';
-import { BASE_URL, CITY, expectAnswers, KEY, MODEL, ORIGIN, refusals, TASK, tried, WEATHER } from './checks.mjs';
+import {
+  BASE_URL,
+  CITY,
+  expectAnswers,
+  KEY,
+  MODEL,
+  ORIGIN,
+  refusals,
+  TASK,
+  tried,
+  WEATHER,
+} from './checks.mjs';
 
 const results = { find_city: CITY, city_weather: WEATHER };
 const schemas = {
@@ -34,7 +45,11 @@ await tried('openai, chat: two-step tool task, streamed', async () => {
   });
   expectAnswers(await runner.finalContent());
 });
-await refusals((key) => openaiOf(key).chat.completions.create({ model: MODEL, messages: [{ role: 'user', content: 'Hi' }] }), 'openai, chat');
+await refusals(
+  (key) =>
+    openaiOf(key).chat.completions.create({ model: MODEL, messages: [{ role: 'user', content: 'Hi' }] }),
+  'openai, chat',
+);
 
 async function loopOfResponses(ask) {
   const input = [{ role: 'user', content: TASK }];
@@ -85,11 +100,17 @@ for (const [way, stream, more] of [
   });
 }
 await refusals(
-  (key) => anthropicOf(key).messages.create({ model: MODEL, max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] }),
+  (key) =>
+    anthropicOf(key).messages.create({
+      model: MODEL,
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'Hi' }],
+    }),
   'anthropic',
 );
 
-const openrouterOf = (key) => new OpenRouter({ serverURL: BASE_URL, apiKey: key, retryConfig: { strategy: 'none' } });
+const openrouterOf = (key) =>
+  new OpenRouter({ serverURL: BASE_URL, apiKey: key, retryConfig: { strategy: 'none' } });
 await tried('openrouter: two-step tool task', async () => {
   const messages = [{ role: 'user', content: TASK }];
   const tools = names.map((name) => ({ type: 'function', function: { name, parameters: schemas[name] } }));
@@ -125,6 +146,9 @@ await tried('openrouter: usage with its cost, streamed and asked for', async () 
   if (!(usage?.cost > 0)) throw new Error(`usage: ${JSON.stringify(usage)}`);
 });
 await refusals(
-  (key) => openrouterOf(key).chat.send({ chatRequest: { model: MODEL, messages: [{ role: 'user', content: 'Hi' }] } }),
+  (key) =>
+    openrouterOf(key).chat.send({
+      chatRequest: { model: MODEL, messages: [{ role: 'user', content: 'Hi' }] },
+    }),
   'openrouter',
 );

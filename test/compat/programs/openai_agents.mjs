@@ -1,13 +1,31 @@
 // The Agents SDK of OpenAI for node by both of its models, whole and streamed.
-import { Agent, OpenAIChatCompletionsModel, OpenAIResponsesModel, Runner, setTracingDisabled, tool, user } from '@openai/agents';
+import {
+  Agent,
+  OpenAIChatCompletionsModel,
+  OpenAIResponsesModel,
+  Runner,
+  setTracingDisabled,
+  tool,
+  user,
+} from '@openai/agents';
 import { OpenAI } from 'openai';
 import { z } from 'zod';
 import { BASE_URL, CITY, expectAnswers, KEY, MODEL, refusals, TASK, tried, WEATHER } from './checks.mjs';
 
 setTracingDisabled(true);
 const tools = [
-  tool({ name: 'find_city', description: 'The city where an animal lives.', parameters: z.object({ animal: z.string() }), execute: async () => CITY }),
-  tool({ name: 'city_weather', description: 'The weather in a city.', parameters: z.object({ city: z.string() }), execute: async () => WEATHER }),
+  tool({
+    name: 'find_city',
+    description: 'The city where an animal lives.',
+    parameters: z.object({ animal: z.string() }),
+    execute: async () => CITY,
+  }),
+  tool({
+    name: 'city_weather',
+    description: 'The weather in a city.',
+    parameters: z.object({ city: z.string() }),
+    execute: async () => WEATHER,
+  }),
 ];
 const agent = new Agent({ name: 'Guide', instructions: 'Be short.', tools });
 

@@ -1,10 +1,14 @@
 """Semantic Kernel's agent with a plugin."""
 
-from checks import BASE_URL, CITY, KEY, MODEL, TASK, WEATHER, expect_answers, refusals, tried
+from checks import BASE_URL, CITY, KEY, MODEL, WEATHER, expect_answers, refusals, tried
 from openai import AsyncOpenAI
 from semantic_kernel.agents import ChatCompletionAgent
 from semantic_kernel.connectors.ai.open_ai import OpenAIChatCompletion
 from semantic_kernel.functions import kernel_function
+
+
+# Functions have the name of their plugin in front.
+TASK = 'Use Guide-find_city for "lions", then use Guide-city_weather for "Oslo".'
 
 
 class Guide:

@@ -1,6 +1,13 @@
 // Thirty prompts, each of which must end in a call of the one tool that is offered, with arguments that fit its schema and
 // with reasoning in the answer. By chat completions and by responses, as OpenAI tests servers of gpt-oss.
-import { Agent, OpenAIChatCompletionsModel, OpenAIResponsesModel, Runner, setTracingDisabled, tool } from '@openai/agents';
+import {
+  Agent,
+  OpenAIChatCompletionsModel,
+  OpenAIResponsesModel,
+  Runner,
+  setTracingDisabled,
+  tool,
+} from '@openai/agents';
 import { OpenAI } from 'openai';
 import { BASE_URL, KEY, THINKER, tried } from './checks.mjs';
 
@@ -27,7 +34,11 @@ const tools = {
     ['points', 'style'],
   ),
   select_rows: object(
-    { from: text, fields: { type: 'array', items: text }, most: { type: 'integer', minimum: 1, maximum: 500, default: 50 } },
+    {
+      from: text,
+      fields: { type: 'array', items: text },
+      most: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
+    },
     ['from', 'fields'],
   ),
 };
@@ -82,10 +93,13 @@ function fits(schema, value) {
     return (
       Object(value) === value &&
       schema.required.every((name) => Object.hasOwn(value, name)) &&
-      Object.entries(value).every(([name, each]) => name in schema.properties && fits(schema.properties[name], each))
+      Object.entries(value).every(
+        ([name, each]) => name in schema.properties && fits(schema.properties[name], each),
+      )
     );
   if (schema.type === 'array') return Array.isArray(value) && value.every((each) => fits(schema.items, each));
-  if (schema.type === 'integer') return Number.isInteger(value) && value >= schema.minimum && value <= schema.maximum;
+  if (schema.type === 'integer')
+    return Number.isInteger(value) && value >= schema.minimum && value <= schema.maximum;
   if (schema.enum !== undefined && !schema.enum.includes(value)) return false;
   return typeof value === schema.type;
 }
@@ -95,22 +109,35 @@ const hasReasoning = {
   responses: ({ providerData }) =>
     providerData.output.some(
       ({ type, content }) =>
-        type === 'reasoning' && content?.length > 0 && content.every((part) => part.type === 'reasoning_text' && part.text !== ''),
+        type === 'reasoning' &&
+        content?.length > 0 &&
+        content.every((part) => part.type === 'reasoning_text' && part.text !== ''),
     ),
 };
 
-for (const [format, Model] of Object.entries({ chat: OpenAIChatCompletionsModel, responses: OpenAIResponsesModel })) {
+for (const [format, Model] of Object.entries({
+  chat: OpenAIChatCompletionsModel,
+  responses: OpenAIResponsesModel,
+})) {
   const model = new Model(new OpenAI({ baseURL: BASE_URL, apiKey: KEY, maxRetries: 0 }), THINKER);
   for (const [name, list] of Object.entries(prompts)) {
     const schema = tools[name];
-    const offered = tool({ name, description: name, parameters: schema, strict: false, execute: async () => '{"ok":true}' });
-    const agent = new Agent({ name, tools: [offered] });
+    const offered = tool({
+      name,
+      description: name,
+      parameters: schema,
+      strict: false,
+      execute: async () => '{"ok":true}',
+    });
+    // A model of Anthropic's reasons where it is asked to.
+    const agent = new Agent({ name, tools: [offered], modelSettings: { reasoning: { effort: 'low' } } });
     for (const prompt of list)
       await tried(`${format}: ${prompt.replaceAll('\n', ' ')}`, async () => {
         const result = await new Runner({ model }).run(agent, prompt, { maxTurns: 10 });
         const call = result.newItems.find(({ type }) => type === 'tool_call_item')?.rawItem;
         if (call?.name !== name) throw new Error('The tool was not called.');
-        if (!fits(schema, JSON.parse(call.arguments))) throw new Error(`The arguments do not fit: ${call.arguments}`);
+        if (!fits(schema, JSON.parse(call.arguments)))
+          throw new Error(`The arguments do not fit: ${call.arguments}`);
         if (!result.rawResponses.some(hasReasoning[format])) throw new Error('No answer has reasoning.');
       });
   }

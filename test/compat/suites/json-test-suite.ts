@@ -26,8 +26,16 @@ export const jsonTestSuite: CompatClient = {
       const isSame = status === 200 && isSameValue(sent, input);
       const isRefused = status === 400 && sent === null;
       // `y_` must be read, `n_` must be refused, and of the others either is right, if nothing was changed.
-      const isRight = name.startsWith('y_') ? isSame : name.startsWith('n_') ? isRefused : isSame || isRefused;
-      checks.push(isRight ? passed(name) : failed(name, `${status}: ${input.slice(0, 100)} became ${sent?.slice(0, 100)}`));
+      const isRight = name.startsWith('y_')
+        ? isSame
+        : name.startsWith('n_')
+          ? isRefused
+          : isSame || isRefused;
+      checks.push(
+        isRight
+          ? passed(name)
+          : failed(name, `${status}: ${input.slice(0, 100)} became ${sent?.slice(0, 100)}`),
+      );
     }
     return checks;
   },

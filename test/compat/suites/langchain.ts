@@ -17,9 +17,23 @@ export const langchainTests: CompatClient = {
   speaks: 'chat, responses, messages',
   async run(world) {
     const report = join(world.folder, 'report.xml');
-    const options = ['--asyncio-mode=auto', '-o', 'asyncio_default_test_loop_scope=session', '-p', 'no:cacheprovider'];
+    const options = [
+      '--asyncio-mode=auto',
+      '-o',
+      'asyncio_default_test_loop_scope=session',
+      '-p',
+      'no:cacheprovider',
+    ];
     const { output, errors } = await runProgram({
-      command: [join(world.installed, 'bin/python'), '-m', 'pytest', TESTS, ...options, '-q', `--junitxml=${report}`],
+      command: [
+        join(world.installed, 'bin/python'),
+        '-m',
+        'pytest',
+        TESTS,
+        ...options,
+        '-q',
+        `--junitxml=${report}`,
+      ],
       cwd: world.folder,
       env: { ...isolatedEnv(world.home), ...environment(world), PYTHONDONTWRITEBYTECODE: '1' },
       timeoutMs: TIMEOUT_MS,
@@ -32,10 +46,18 @@ export const langchainTests: CompatClient = {
 
 /** Reads what pytest writes: a `testcase` for each test, with a child where it did not pass. */
 function readReport(xml: string): Check[] {
-  return xml.split('<testcase ').slice(1).map((testcase) => {
-    const attribute = (name: string): string => new RegExp(`\\b${name}="([^"]*)"`).exec(testcase)?.[1] ?? '';
-    const name = `${attribute('classname').split('.').at(-1)} ${attribute('name')}`;
-    const outcome = /<(?:failure|error)\b/.test(testcase) ? 'failed' : testcase.includes('<skipped') ? 'skipped' : 'passed';
-    return { name, outcome, detail: outcome === 'failed' ? attribute('message').slice(0, 600) : '' };
-  });
+  return xml
+    .split('<testcase ')
+    .slice(1)
+    .map((testcase) => {
+      const attribute = (name: string): string =>
+        new RegExp(`\\b${name}="([^"]*)"`).exec(testcase)?.[1] ?? '';
+      const name = `${attribute('classname').split('.').at(-1)} ${attribute('name')}`;
+      const outcome = /<(?:failure|error)\b/.test(testcase)
+        ? 'failed'
+        : testcase.includes('<skipped')
+          ? 'skipped'
+          : 'passed';
+      return { name, outcome, detail: outcome === 'failed' ? attribute('message').slice(0, 600) : '' };
+    });
 }

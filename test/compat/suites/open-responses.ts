@@ -17,9 +17,17 @@ export const openResponses: CompatClient = {
       });
     const checks: Check[] = [];
     for (const each of openResponsesCases)
-      for (const [way, judge] of [['whole', judgeWhole], ['streamed', judgeStreamed]] as const) {
+      for (const [way, judge] of [
+        ['whole', judgeWhole],
+        ['streamed', judgeStreamed],
+      ] as const) {
         const name = `${each.name}, ${way}`;
-        checks.push(await judge(post, each).then(() => passed(name), (error) => failed(name, String(error))));
+        checks.push(
+          await judge(post, each).then(
+            () => passed(name),
+            (error) => failed(name, String(error)),
+          ),
+        );
       }
     return checks;
   },
