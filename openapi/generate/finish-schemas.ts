@@ -84,11 +84,16 @@ function unionInside(option: Json): Json[] {
   return Array.isArray(union) && Object.keys(Object(said)).length === 1 ? union : [option];
 }
 
-/** A field that is always null. openapi-generator takes the type for the name of a class, which it does not write. */
+const OTHER_TYPES = ['boolean', 'object', 'array', 'number', 'string'];
+
+/**
+ * A field that is always null. openapi-generator takes the type for the name of a class, which it does not write, and ogen does
+ * not compile with a constant null. Both make any value of what is no other type.
+ */
 function plainNull(schema: unknown): unknown {
   if (!isRecord(schema) || schema.type !== 'null') return schema;
   const { type: _, ...rest } = schema;
-  return { ...rest, const: null };
+  return { description: 'Always null.', ...rest, not: { type: OTHER_TYPES } };
 }
 
 const SAFE = Number.MAX_SAFE_INTEGER;

@@ -40,6 +40,9 @@ def chat(body: ChatCompletionRequest) -> dict[str, Any]:
     return {"text": answer.choices[0].message.content, "cost": answer.usage.cost}
 
 
+models = [model.id for model in ModelList.model_validate_json(call("/models")).data]
+spendable_usd = Balance.model_validate_json(call("/balance")).spendable_usd
+
 streamed = ask("Hello").model_copy(update={"stream": True, "stream_options": StreamOptions(include_usage=True)})
 events = [event.removeprefix("data: ") for event in call("/chat/completions", streamed).split("\n\n")]
 chunks = [ChatCompletionChunk.model_validate_json(data) for data in events if data.startswith("{")]
@@ -58,8 +61,8 @@ def refusal() -> dict[str, Any]:
 print(
     json.dumps(
         {
-            "models": [model.id for model in ModelList.model_validate_json(call("/models")).data],
-            "spendable_usd": Balance.model_validate_json(call("/balance")).spendable_usd,
+            "models": models,
+            "spendable_usd": spendable_usd,
             "chat": chat(ask("Hello")),
             "parts": chat(ask([ContentPart(type="text", text="Hello")])),
             "stream": {
