@@ -122,10 +122,12 @@ function listErrors(operation: Operation, components: Components, facts: RouteFa
     };
     operation.responses = { ...operation.responses, [status]: { $ref: `#/components/responses/${name}` } };
   }
+  operation['x-error-codes'] = Object.fromEntries(byStatus);
+  // A client that follows the redirect meets the file's own 200, and would read the file as an error.
+  if (facts.status === 302) return;
   const name = `${shape === 'chat' ? '' : capitalize(shape)}ErrorDefault`;
   components.responses = { ...components.responses, [name]: otherError(shape) };
   operation.responses = { ...operation.responses, default: { $ref: `#/components/responses/${name}` } };
-  operation['x-error-codes'] = Object.fromEntries(byStatus);
 }
 
 interface ShownError {
