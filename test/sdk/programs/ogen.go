@@ -41,7 +41,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// A text, or parts of the document's type.
+// A text, or parts, of which ogen makes no types: they stand beside a text.
 func ask(content any) *gw.ChatCompletionRequest {
 	return &gw.ChatCompletionRequest{
 		Model:    "faregate-sim/small",
@@ -125,7 +125,7 @@ func main() {
 		"models":        models,
 		"spendable_usd": balance.Response.SpendableUsd,
 		"chat":          chat(client, "Hello"),
-		"parts":         chat(client, []gw.ContentPart{{Type: "text", Text: gw.NewOptNilString("Hello")}}),
+		"parts":         chat(client, []record{{"type": "text", "text": "Hello"}}),
 		"stream":        stream(client),
 		"refusal":       refusal(clientOf("FAREGATE_EMPTY_KEY")),
 	}))))
