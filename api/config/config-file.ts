@@ -170,7 +170,7 @@ const media = z.strictObject({
     .enum(['refuse', 'store'])
     .default('refuse')
     .describe(
-      "Images whose bytes stand in a request: refused, or kept as uploads of the agent, within its limits, and sent on as links. Documents are refused.",
+      'Images whose bytes stand in a request: refused, or kept as uploads of the agent, within its limits, and sent on as links. Documents are refused.',
     ),
 });
 

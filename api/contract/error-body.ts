@@ -1,5 +1,12 @@
 import { SECOND_MS } from '#core/clock.ts';
-import { type ApiError, type ErrorCode, type ErrorDetails, type ErrorRow, type ErrorShape, errorTable } from './errors.ts';
+import {
+  type ApiError,
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorRow,
+  type ErrorShape,
+  errorTable,
+} from './errors.ts';
 import { type MarketError, type MarketErrorCode, marketErrorTable } from './market-errors.ts';
 
 export interface ChatErrorBody {
@@ -57,7 +64,8 @@ export function errorHeaders(error: ApiError | MarketError): Record<string, stri
       headers['x-ratelimit-reset-requests'] = waitMs < SECOND_MS ? `${waitMs}ms` : `${waitMs / SECOND_MS}s`;
     }
   }
-  if (error.shouldRetry === false || rows[error.code].retry === 'fix_first') headers['x-should-retry'] = 'false';
+  if (error.shouldRetry === false || rows[error.code].retry === 'fix_first')
+    headers['x-should-retry'] = 'false';
   return headers;
 }
 

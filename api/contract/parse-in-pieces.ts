@@ -24,13 +24,25 @@ export function parseInPieces<T>(
     const parsed = schema.safeParse({ model: body.model, [list]: piece.items });
     if (!parsed.success) return failed(parsed.error.issues, (issue) => inWhole(issue, list, piece));
   }
+  const name = partsBeside ?? '';
   const first = items.slice(0, 1).map((item) => withParts(item, partsIn(item)?.slice(0, 1)));
   for (const { parts, from } of partsOf(beside)) {
-    const name = partsBeside ?? '';
     const parsed = schema.safeParse({ model: body.model, [list]: first, [name]: parts });
     if (!parsed.success) return failed(parsed.error.issues, (issue) => shifted(issue, [name], from));
   }
-  return schema.safeParse(body);
+  // The lists are judged, so the other fields are judged with the begin of each.
+  const begin = { ...body, [list]: items.slice(0, 1).map(beginOf) };
+  if (isLong(beside)) begin[name] = beside.slice(0, 1);
+  const parsed = schema.safeParse(begin);
+  if (!parsed.success) return failed(parsed.error.issues, (issue) => issue);
+  const whole = { [list]: items, ...(isLong(beside) ? { [name]: beside } : {}) };
+  return { success: true, data: Object.assign(parsed.data as object, whole) as T };
+}
+
+/** An item with the first of its parts. */
+function beginOf(item: unknown): unknown {
+  const parts = partsIn(item);
+  return parts === undefined ? item : withParts(item, parts.slice(0, 1), true);
 }
 
 const failed = (issues: readonly Issue[], inWhole: (issue: Issue) => Issue): Parsed<never> => ({

@@ -98,9 +98,12 @@ export const ERROR_BODY_BYTES = 64 * 1024;
 export const JSON_DEPTH_MAX = 64;
 /** Levels of a provider's answer. A model may repeat all levels of a body inside the levels of an answer. */
 export const ANSWER_DEPTH_MAX = 2 * JSON_DEPTH_MAX;
-/** Keys and values of a body. A body is parsed in one turn of the event loop, and these keep the turn below some ten milliseconds. */
-export const JSON_KEYS_MAX = 20_000;
-export const JSON_VALUES_MAX = 100_000;
+/** Keys and values of the body of a text model's call, which is read in steps: these keep each turn of the event loop below 50 ms. */
+export const JSON_KEYS_MAX = 60_000;
+export const JSON_VALUES_MAX = 400_000;
+/** The same of every other body, which is read in one turn. */
+export const SHORT_JSON_KEYS_MAX = 20_000;
+export const SHORT_JSON_VALUES_MAX = 100_000;
 export const CHOICES_MAX = 128;
 export const FALLBACK_MODELS_MAX = 8;
 export const TOOLS_MAX = 256;

@@ -29,7 +29,8 @@ export async function decodeBody(body: Buffer, encoding: string, bytesMax: numbe
   try {
     return await decoder(body, { maxOutputLength: bytesMax });
   } catch (error) {
-    const isTooLarge = error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    const isTooLarge =
+      error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
     return isTooLarge ? 'too_large' : 'broken';
   }
 }

@@ -28,7 +28,9 @@ export async function readBody(
   if (Buffer.isBuffer(decoded)) return decoded;
   return decoded === 'too_large'
     ? tooLarge(bytesMax)
-    : apiError('invalid_request', { message: `The body is not what its Content-Encoding says: ${ENCODINGS}.` });
+    : apiError('invalid_request', {
+        message: `The body is not what its Content-Encoding says: ${ENCODINGS}.`,
+      });
 }
 
 function collect(req: Uploading, bytesMax: number): Promise<Buffer | ApiError | 'aborted'> {

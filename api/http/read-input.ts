@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { Request } from 'express';
 import { z } from 'zod';
-import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
+import { JSON_DEPTH_MAX, SHORT_JSON_KEYS_MAX, SHORT_JSON_VALUES_MAX } from '#core/limits.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import { hasBody, type RouteFacts } from '../contract/route.ts';
-import { bodyBounds } from '../inference/admit/parse-body.ts';
+import { shortBodyBounds } from '../inference/admit/parse-body.ts';
 import { anyDepth, readJsonObject } from '../inference/json/json-object.ts';
 
 export type ReadInput =
@@ -31,7 +31,7 @@ export function readInput(
  */
 function readJson(body: Buffer, isBounded: boolean): ReadInput {
   if (body.length === 0) return { ok: true, value: {} };
-  const read = isUtf8(body) ? readJsonObject(body, isBounded ? bodyBounds : anyDepth) : 'not_json';
+  const read = isUtf8(body) ? readJsonObject(body, isBounded ? shortBodyBounds : anyDepth) : 'not_json';
   switch (read) {
     case 'not_json':
       return refuse('The body is not valid JSON in UTF-8.');
@@ -41,7 +41,7 @@ function readJson(body: Buffer, isBounded: boolean): ReadInput {
     case 'too_many_keys':
     case 'too_many_values':
       return refuse(
-        `The body has more than ${JSON_DEPTH_MAX} levels, ${JSON_KEYS_MAX} keys or ${JSON_VALUES_MAX} values.`,
+        `The body has more than ${JSON_DEPTH_MAX} levels, ${SHORT_JSON_KEYS_MAX} keys or ${SHORT_JSON_VALUES_MAX} values.`,
       );
     default:
       return { ok: true, value: read.value };

@@ -4,17 +4,20 @@ import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
 import { allowedBetas } from '../providers/messages-betas.ts';
+import { readsUsage } from '../providers/router-clients.ts';
 import { type Admitted, admitCall, admitInSteps, type Routes } from './admit/admit.ts';
 import type { CallPlan } from './admit/call-plan.ts';
-import { runInTurns } from './admit/steps.ts';
+import { parseBodyInSteps } from './admit/parse-body.ts';
+import { mayHoldFiles, type PlacedBody, placeInlineImages } from './admit/place-inline-images.ts';
+import { runAtOnce, runInTurns } from './admit/steps.ts';
 import type { CallFormat } from './formats/call-format.ts';
+
 import type { Gateway } from './hold/gateway.ts';
 import { ignoredHeader } from './hold/ignored-fields.ts';
 import { runHeldCall } from './hold/run-held-call.ts';
 import { adviseText } from './hold/start-advice.ts';
 import { refuse, refuseStart, type Start, type StartContext, startCall } from './hold/start-call.ts';
 import { linkOwner, refuseMissing } from './linked-images/linked-media.ts';
-import { type PlacedBody, placeInlineImages } from './admit/place-inline-images.ts';
 import { savePrice } from './price/call-cost.ts';
 import { estimateHold } from './price/estimate.ts';
 import { RunningCall } from './upstream/running-call.ts';
@@ -34,15 +37,16 @@ export async function runCall(
   const placed = await placeImages(gateway, format, request);
   if (isApiError(placed)) return await refuseStart(gateway, { ...request, admit: () => placed }, placed);
   const { body, images } = placed;
-  const betas = allowedBetas(request.req.headers);
+  const { headers } = request.req;
+  const asked = { betas: allowedBetas(headers), readsUsage: readsUsage(headers) };
   const context: StartContext = {
     ...request,
     async admit(agentStatus) {
-      const again = await admit(gateway, format, body, { ...caller, agentStatus, betas });
+      const again = await admit(gateway, format, body, { ...caller, ...asked, agentStatus });
       return again.ok ? null : again.error;
     },
   };
-  const admitted = await admit(gateway, format, body, { ...caller, betas });
+  const admitted = await admit(gateway, format, body, { ...caller, ...asked });
   if (!admitted.ok) return await refuseStart(gateway, context, admitted.error);
   const { plan } = admitted;
   // Nothing of it is waited for where no image of the agent's is named.
@@ -67,7 +71,9 @@ export async function runCall(
   });
   // A call that was held has named its own: another provider may have been asked last.
   if (refused !== null && !isHeld)
-    request.res.setHeaders(new Map(Object.entries(ignoredHeader([...candidate.leftOut, ...candidate.hints]))));
+    request.res.setHeaders(
+      new Map(Object.entries(ignoredHeader([...candidate.leftOut, ...candidate.hints]))),
+    );
   return refused;
 }
 
@@ -78,19 +84,24 @@ async function placeImages(
   { body, caller }: Pick<StartContext, 'body' | 'caller'>,
 ): Promise<PlacedBody | ApiError> {
   const place = gateway.placeImage(caller.agentId);
-  return place === null
-    ? { body, images: [] }
-    : await placeInlineImages(place, name, body, gateway.limits().linksPerCall);
+  // A body that is refused anyway is refused as it was sent.
+  if (place === null || !mayHoldFiles(body) || isApiError(await parse(body))) return { body, images: [] };
+  return await placeInlineImages(place, name, body, gateway.limits().linksPerCall);
 }
+
+const parse = async (body: Buffer): Promise<unknown> =>
+  body.length < LARGE_BODY_BYTES
+    ? runAtOnce(parseBodyInSteps(body))
+    : await runInTurns(parseBodyInSteps(body));
 
 /** A large body is admitted in turns of the event loop of its own, the hold and the request in another one. */
 async function admit(
   gateway: Gateway,
   format: CallFormat,
   body: Buffer,
-  { agentId, agentStatus, betas }: Pick<Caller, 'agentId' | 'agentStatus'> & Required<Pick<Routes, 'betas'>>,
+  { agentId, agentStatus, betas, readsUsage }: Pick<Caller, 'agentId' | 'agentStatus'> & Required<Asked>,
 ): Promise<Admitted> {
-  const routes = { ...routesOf(gateway, agentId), betas };
+  const routes = { ...routesOf(gateway, agentId), betas, readsUsage };
   return body.length < LARGE_BODY_BYTES
     ? admitCall(format, body, agentStatus, routes)
     : await runInTurns(admitInSteps(format, body, agentStatus, routes));
@@ -98,10 +109,13 @@ async function admit(
 
 const LARGE_BODY_BYTES = 256 * 1024;
 
+/** Wishes that stand in headers. */
+type Asked = Pick<Routes, 'betas' | 'readsUsage'>;
+
 const routesOf = (
   { catalog, health, files, limits }: Gateway,
   agentId: number,
-): Omit<Routes, 'betas'> => ({
+): Omit<Routes, keyof Asked> => ({
   catalog,
   health,
   links: { ownerOf: linkOwner(files, agentId), linksMax: limits().linksPerCall },

@@ -1,8 +1,8 @@
-import { isRecord } from '#core/is-record.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { isRecord } from '#core/is-record.ts';
 
 /*
- * What vendors say in words where they have no code for it. The sentences differ from vendor to vendor and from month to month, so
+ * Sentences of vendors that have no code for what they say. The sentences differ from vendor to vendor and from month to month, so
  * codes, types and counts are asked first.
  */
 
@@ -26,14 +26,16 @@ export function saysTooLong(detail: Detail): boolean {
   if (capsAboveContext(message)) return false;
   if (TOO_LONG.some((words) => words.test(message))) return true;
   // A cap of the answer that is too high, or a rate, is another matter.
-  const isAboutPrompt = ABOUT_TOKENS.test(message) && ABOUT_PROMPT.test(message) && !ABOUT_OTHER.test(message);
+  const isAboutPrompt =
+    ABOUT_TOKENS.test(message) && ABOUT_PROMPT.test(message) && !ABOUT_OTHER.test(message);
   return isAboutPrompt && countsTooMany(message);
 }
 
 /** Whether the error names a reason that is not the length of the prompt. */
 export function saysOtherReason(detail: Detail): boolean {
   const { param } = detail;
-  if (typeof param === 'string' && param !== '' && !PROMPT_PLACE.test(param) && param !== 'messages') return true;
+  if (typeof param === 'string' && param !== '' && !PROMPT_PLACE.test(param) && param !== 'messages')
+    return true;
   const message = messageOf(detail).trim();
   if (message === '' || NO_REASON.test(message)) return false;
   const place = (QUOTED_PLACE.exec(message) ?? LEADING_PLACE.exec(message))?.[1];
@@ -84,7 +86,8 @@ const TOO_LONG: readonly RegExp[] = [
 ];
 
 const ABOUT_TOKENS = /token/i;
-const ABOUT_PROMPT = /prompt|input|context|request|message|conversation|sequence|total|number of|count|limit/i;
+const ABOUT_PROMPT =
+  /prompt|input|context|request|message|conversation|sequence|total|number of|count|limit/i;
 const ABOUT_OTHER =
   /output|completion|max_(?:\w{1,20}_)?tokens|rate limit|per (?:min|day)|budget|thinking|logit|logprob|vocab|token id|image|pixel|pages?\b/i;
 

@@ -16,7 +16,7 @@ interface Beta {
 const betas: readonly Beta[] = [
   { name: 'interleaved-thinking-2025-05-14', isAllowed: true, fields: [] },
   { name: 'structured-outputs-2025-11-13', isAllowed: true, fields: [] },
-  // Of its edits, policy lets those pass that only clear.
+  // Policy lets those of its edits pass that only clear.
   { name: 'context-management-2025-06-27', isAllowed: true, fields: ['context_management'] },
   { name: 'effort-2025-11-24', isAllowed: true, fields: [] },
   { name: 'task-budgets-2026-03-13', isAllowed: true, fields: ['output_config.task_budget'] },
@@ -34,7 +34,7 @@ const betas: readonly Beta[] = [
   { name: 'mid-conversation-system-clear-at-2026-08-21', isAllowed: true, fields: ['messages[].clear_at'] },
   { name: 'thinking-display-updates-2026-08-18', isAllowed: true, fields: [] },
   { name: 'thinking-binding-controls-2026-08-01', isAllowed: true, fields: ['thinking.block_binding'] },
-  // What is cached for the whole account would tell one agent what another has asked.
+  // A cache for the whole account would tell one agent what another has asked.
   { name: 'prompt-caching-scope-2026-01-05', isAllowed: false, fields: ['cache_control.scope'] },
   // It compares a call with an earlier one of the account.
   { name: 'cache-diagnosis-2026-04-07', isAllowed: false, fields: ['diagnostics'] },

@@ -2,7 +2,7 @@ import { isRecord } from '#core/is-record.ts';
 import { sampleJson } from './sample-json.ts';
 
 /*
- * What the model of agents does with a conversation: it calls the tools that its task speaks of, step by step, and answers when their
+ * The model of agents does this with a conversation: it calls the tools that its task speaks of, step by step, and answers when their
  * results are there. It knows no language: it looks for words, names of tools, and what stands in quotes.
  */
 
@@ -82,7 +82,7 @@ function resultsIn({ role, type, content, output }: Record<string, unknown>): st
 /** Whether a task asks for what stands on the web. */
 export const asksForSearch = ({ text }: AgentTask): boolean => /\b(?:search|look up|news|web)\b/i.test(text);
 
-/** What the model says next. */
+/** The model says this next. */
 export function nextTurn(task: AgentTask, tools: readonly OfferedFunction[]): AgentTurn {
   const steps = task.text
     .split(/\bthen\b|[;\n]/i)
@@ -140,7 +140,7 @@ function isNamed(name: string, step: string): boolean {
   );
 }
 
-/** What stands in quotes in a step, and a path, in quotes or not. */
+/** A text in quotes in a step, and a path, in quotes or not. */
 function wordsOf(step: string): { path: string | null; quoted: string | null } {
   const quotes = [...step.matchAll(QUOTED)].map(
     ([, ...texts]) => texts.find((text) => text !== undefined) ?? '',
@@ -194,7 +194,7 @@ function argumentFor(name: string, schema: unknown, step: string): unknown {
 }
 
 function numberIn(step: string): number | null {
-  const digits = /(?<![\w.])-?\d{1,9}(?![\w.])/.exec(step)?.[0];
+  const digits = /(?<![\w.])-?\d{1,9}(?!\w|\.\d)/.exec(step)?.[0];
   return digits === undefined ? null : Number(digits);
 }
 

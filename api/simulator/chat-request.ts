@@ -39,7 +39,7 @@ export interface ChatCall {
   dearestPromptTokens: number;
   /** Tokens of a rejected prediction, billed besides. */
   predictionTokens: number;
-  /** What a model of agents does; `null`: the model is none. */
+  /** The next step of a model of agents; `null`: the model is none. */
   turn: AgentTurn | null;
   /** The answer has to be JSON that fits; `undefined`: plain text. */
   jsonSchema: unknown;
@@ -92,7 +92,7 @@ const chatBody = z.looseObject({
 type ChatBody = z.output<typeof chatBody>;
 
 /**
- * What the body asks for, or why OpenRouter would refuse it.
+ * The wishes of the body, or the reason why OpenRouter would refuse it.
  *
  * @param sent The body as it came.
  * @param request The same in the words of a chat.

@@ -191,8 +191,12 @@ function streamEvents(reply: ChatReply, quirk: Quirk): SimEvent[] {
     }
     const delta = isRecord(choice.delta) ? choice.delta : {};
     if (delta.tool_calls !== undefined && quirk.calls !== 'pieces') {
-      if (!hasCalls)
-        chunks.push(...callChunks(reply.choice.toolCalls, quirk).map((each) => ofDelta(chunk, choice, each)));
+      if (!hasCalls) {
+        const callPieces = reply.choice.toolCalls.flatMap((call, index) =>
+          callChunks(call, index, quirk.calls),
+        );
+        chunks.push(...callPieces.map((each) => ofDelta(chunk, choice, each)));
+      }
       hasCalls = true;
     } else
       chunks.push({
@@ -252,47 +256,49 @@ interface CallChunk {
   textBytes: number;
 }
 
-function callChunks(calls: readonly SimToolCall[], { calls: way }: Quirk): CallChunk[] {
-  return calls.flatMap(({ id, name, argumentsJson }, index): CallChunk[] => {
-    const textBytes = Buffer.byteLength(argumentsJson);
-    const whole = { id, type: 'function', function: { name, arguments: argumentsJson } };
-    const begun = { id, type: 'function', function: { name, arguments: '' } };
-    const half = Math.ceil(argumentsJson.length / 2);
-    const pieces = [argumentsJson.slice(0, half), argumentsJson.slice(half)];
-    const piecesOf = (one: (json: string) => unknown): CallChunk[] =>
-      pieces.map((json) => ({ delta: { tool_calls: one(json) }, textBytes: Buffer.byteLength(json) }));
-    switch (way) {
-      case 'whole':
-        return [{ delta: { tool_calls: [{ index, ...whole }] }, textBytes }];
-      case 'one_index':
-        return [{ delta: { tool_calls: [{ index: 0, ...whole }] }, textBytes }];
-      case 'no_index':
-        return [
-          { delta: { tool_calls: [begun] }, textBytes: 0 },
-          ...piecesOf((json) => [{ function: { arguments: json } }]),
-        ];
-      case 'empty_names':
-        return [
-          { delta: { tool_calls: [{ index, ...begun }] }, textBytes: 0 },
-          ...piecesOf((json) => [{ index, id: '', type: '', function: { name: '', arguments: json } }]),
-        ];
-      case 'object':
-        return [
-          {
-            delta: { tool_calls: { index, id: '', type: 'function', function: { name, arguments: '' } } },
-            textBytes: 0,
-          },
-          ...piecesOf((json) => ({
-            index,
-            id: '',
-            type: 'function',
-            function: { name: null, arguments: json },
-          })),
-        ];
-      case 'pieces':
-        return [];
-    }
-  });
+function callChunks(
+  { id, name, argumentsJson }: SimToolCall,
+  index: number,
+  way: Quirk['calls'],
+): CallChunk[] {
+  const textBytes = Buffer.byteLength(argumentsJson);
+  const whole = { id, type: 'function', function: { name, arguments: argumentsJson } };
+  const begun = { id, type: 'function', function: { name, arguments: '' } };
+  const half = Math.ceil(argumentsJson.length / 2);
+  const pieces = [argumentsJson.slice(0, half), argumentsJson.slice(half)];
+  const piecesOf = (one: (json: string) => unknown): CallChunk[] =>
+    pieces.map((json) => ({ delta: { tool_calls: one(json) }, textBytes: Buffer.byteLength(json) }));
+  switch (way) {
+    case 'whole':
+      return [{ delta: { tool_calls: [{ index, ...whole }] }, textBytes }];
+    case 'one_index':
+      return [{ delta: { tool_calls: [{ index: 0, ...whole }] }, textBytes }];
+    case 'no_index':
+      return [
+        { delta: { tool_calls: [begun] }, textBytes: 0 },
+        ...piecesOf((json) => [{ function: { arguments: json } }]),
+      ];
+    case 'empty_names':
+      return [
+        { delta: { tool_calls: [{ index, ...begun }] }, textBytes: 0 },
+        ...piecesOf((json) => [{ index, id: '', type: '', function: { name: '', arguments: json } }]),
+      ];
+    case 'object':
+      return [
+        {
+          delta: { tool_calls: { index, id: '', type: 'function', function: { name, arguments: '' } } },
+          textBytes: 0,
+        },
+        ...piecesOf((json) => ({
+          index,
+          id: '',
+          type: 'function',
+          function: { name: null, arguments: json },
+        })),
+      ];
+    case 'pieces':
+      return [];
+  }
 }
 
 /** Reasoning beside the completion, where this server counts it so. */
@@ -324,7 +330,7 @@ function withUsage(chunks: readonly Chunk[], usage: unknown, reply: ChatReply, q
         choices: recordsOf(last.members.choices).map((choice) => ({ ...choice, usage })),
       });
     case 'every_chunk':
-      // What was written by then; the whole of it last.
+      // All that was written by then; the whole of it last.
       return [
         ...before.map((chunk, index) => ({
           ...chunk,

@@ -169,16 +169,22 @@ function responseText(reply: ChatReply, status: string, items: readonly Item[], 
   return `${head.slice(0, -1)}${usage}}`;
 }
 
-/** What a response repeats of its request, with what holds where the request says nothing. */
+/** Members that a response repeats of its request, with their defaults where the request says nothing. */
 function repeated(asked: ChatReply['call']['asked']): Record<string, unknown> {
   const said = Object.entries(asked).filter(([name, value]) => name in UNSAID && value !== null);
-  const { text, reasoning, ...rest } = { ...UNSAID, ...Object.fromEntries(said) };
+  const { text, reasoning, tools, ...rest } = { ...UNSAID, ...Object.fromEntries(said) };
   return {
     ...rest,
+    tools: Array.isArray(tools) ? tools.map(shownTool) : [],
     text: { ...UNSAID.text, ...Object(text) },
     reasoning: { ...UNSAID.reasoning, ...Object(reasoning) },
   };
 }
+
+const shownTool = (tool: unknown): unknown =>
+  isRecord(tool) && tool.type === 'function'
+    ? { description: null, parameters: null, strict: null, ...tool }
+    : tool;
 
 const UNSAID = {
   instructions: null,

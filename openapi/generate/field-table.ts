@@ -11,7 +11,7 @@ import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { markdownTable } from './markdown-table.ts';
 
 /*
- * What becomes of each field at each kind of provider, as the code decides it: every cell is a request with the field in it, which
+ * The table of what becomes of each field at each kind of provider, as the code decides it: every cell is a request with the field in it, which
  * is admitted, and whose body for the provider is compared with that of the same request without it.
  */
 
@@ -21,7 +21,10 @@ export interface KnownField {
   sample: object;
 }
 
-const field = (name: string, value: unknown): KnownField => ({ name, sample: nested(name.split('.'), value) });
+const field = (name: string, value: unknown): KnownField => ({
+  name,
+  sample: nested(name.split('.'), value),
+});
 
 function nested([name = '', ...rest]: readonly string[], value: unknown): object {
   return { [name]: rest.length === 0 ? value : nested(rest, value) };
@@ -222,7 +225,8 @@ export function fateOf(format: FormatName, { name, sample }: KnownField, target:
   const [top = ''] = name.split('.');
   const { [top]: _, ...others }: Record<string, unknown> = { ...plainRequest[format] };
   const without = askTarget(format, others, target);
-  if (!isApiError(without) && JSON.stringify(without.sent) === JSON.stringify(asked.sent)) return 'by the gateway';
+  if (!isApiError(without) && JSON.stringify(without.sent) === JSON.stringify(asked.sent))
+    return 'by the gateway';
   const isSame = JSON.stringify(valueAt(asked.sent, name)) === JSON.stringify(valueAt(sample, name));
   return isSame ? 'passed' : 'translated';
 }

@@ -84,16 +84,14 @@ function unionInside(option: Json): Json[] {
   return Array.isArray(union) && Object.keys(Object(said)).length === 1 ? union : [option];
 }
 
-const OTHER_TYPES = ['boolean', 'object', 'array', 'number', 'string'];
-
 /**
  * A field that is always null. openapi-generator takes the type for the name of a class, which it does not write, and ogen does
- * not compile with a constant null. Both make any value of what is no other type.
+ * not compile with a constant null. Both make any value of what is not anything else.
  */
 function plainNull(schema: unknown): unknown {
   if (!isRecord(schema) || schema.type !== 'null') return schema;
   const { type: _, ...rest } = schema;
-  return { description: 'Always null.', ...rest, not: { type: OTHER_TYPES } };
+  return { description: 'Always null.', ...rest, not: { not: { type: 'null' } } };
 }
 
 const SAFE = Number.MAX_SAFE_INTEGER;

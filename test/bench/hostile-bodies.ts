@@ -13,6 +13,9 @@ const BYTES = shareOf(defaultLimits.requestBodyBytes) - 4_096;
 /** With room for the few keys and values around them. */
 const KEYS = shareOf(JSON_KEYS_MAX) - 100;
 const VALUES = shareOf(JSON_VALUES_MAX) - 200;
+/** A comma and a bracket each. */
+const EMPTIES = Math.floor(VALUES * 0.45);
+const NULLS = Math.floor(VALUES * 0.9);
 
 type Make = (format: FormatName) => string;
 
@@ -149,27 +152,32 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
   ['long links', withLinks((at) => `https://example.com/${'x'.repeat(1_900)}${at}`)],
   ['short links', withLinks((at) => `https://example.com/${at}`)],
 
-  ['20,000 keys in metadata', withMembers(`"metadata":{${fitting(KEYS, (at) => `${key(at)}:1`)}}`)],
-  ['20,000 members', withMembers(fitting(KEYS, (at) => `${key(at)}:1`))],
-  ['20,000 members of null', withMembers(list(KEYS, (at) => `${key(at, 1)}:null`))],
-  ['20,000 keys in a schema', withSchema(`{"properties":{${fitting(KEYS, (at) => `${key(at)}:1`)}}}`)],
+  ['many keys in metadata', withMembers(`"metadata":{${fitting(KEYS, (at) => `${key(at)}:1`)}}`)],
+  ['many short keys in metadata', withMembers(`"metadata":{${fitting(KEYS, (at) => `${key(at, 50)}:1`)}}`)],
+  ['many members', withMembers(fitting(KEYS, (at) => `${key(at)}:1`))],
+  ['many members of null', withMembers(list(KEYS, (at) => `${key(at, 1)}:null`))],
+  ['many keys in a schema', withSchema(`{"properties":{${fitting(KEYS, (at) => `${key(at)}:1`)}}}`)],
   [
-    '20,000 keys of digits',
+    'many short keys in a schema',
+    withSchema(`{"properties":{${fitting(KEYS, (at) => `${key(at, 50)}:1`)}}}`),
+  ],
+  [
+    'many keys of digits',
     withSchema(`{"properties":{${list(KEYS, (at) => `"${(at * 214_713) % 4_294_967_291}":1`)}}}`),
   ],
   [
-    '20,000 keys with escapes',
-    withMembers(`"metadata":{${list(KEYS, (at) => `"${'\\u00e9'.repeat(30)}${at}":1`)}}`),
+    'many keys with escapes',
+    withMembers(`"metadata":{${fitting(KEYS, (at) => `"${'\\u00e9'.repeat(30)}${at}":1`)}}`),
   ],
   [
-    '20,000 keys in a message',
+    'many keys in a message',
     (format) =>
       body(
         format,
         `{"role":"user","content":"hi",${fitting(KEYS, (at) => `"K${at}${'k'.repeat(180)}":"x"`)}}`,
       ),
   ],
-  ['20,000 keys, each twice', withMembers(`"metadata":{${fitting(KEYS, (at) => `${key(at >> 1)}:1`)}}`)],
+  ['many keys, each twice', withMembers(`"metadata":{${fitting(KEYS, (at) => `${key(at >> 1)}:1`)}}`)],
 
   ['backslashes', withText('\\\\')],
   ['quotes', withText('\\"')],
@@ -192,11 +200,11 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
   ['300 tool calls with long arguments', withCalls(shareOf(300), `{"a":"${'x'.repeat(13_000)}"}`)],
   [
     '300 tool calls with many keys',
-    withCalls(shareOf(300), `{${list(58, (at) => `"key${at}":"${'y'.repeat(140)}"`)}}`),
+    withCalls(shareOf(300), `{${list(190, (at) => `"key${at}":"${'y'.repeat(45)}"`)}}`),
   ],
   [
     '300 tool calls with many numbers',
-    withCalls(shareOf(300), `{"a":[${list(310, (at) => String(15_000_000_000 + at))}]}`),
+    withCalls(shareOf(300), `{"a":[${list(950, (at) => String(15_000_000_000 + at))}]}`),
   ],
   ['300 tool calls with deep arguments', withCalls(shareOf(300), nested(52))],
   ['one tool call with escapes', withCalls(1, `{"a":"${'\\n'.repeat(shareOf(1_000_000))}"}`)],
@@ -237,7 +245,7 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
       body(
         format,
         hi,
-        `,"tools":[${list(shareOf(256), (at) => tool(format, `{"properties":{${list(70, (inner) => `"p${inner}":"${'d'.repeat(180)}"`)}}}`, `f${at}`))}]`,
+        `,"tools":[${list(shareOf(256), (at) => tool(format, `{"properties":{${list(220, (inner) => `"p${inner}":"${'d'.repeat(50)}"`)}}}`, `f${at}`))}]`,
       ),
   ],
   [
@@ -245,13 +253,16 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
     (format) =>
       body(format, hi, `,"tools":[${list(shareOf(256), (at) => tool(format, nested(55), `f${at}`))}]`),
   ],
-  ['100,000 values', withMembers(`"metadata":{"a":[${list(VALUES, () => `"${'v'.repeat(36)}"`)}]}`)],
-  ['100,000 values in a schema', withSchema(`{"enum":[${list(VALUES, () => `"${'v'.repeat(36)}"`)}]}`)],
+  ['many values', withMembers(`"metadata":{"a":[${fitting(VALUES, () => `"${'v'.repeat(36)}"`)}]}`)],
+  ['many values in a schema', withSchema(`{"enum":[${fitting(VALUES, () => `"${'v'.repeat(36)}"`)}]}`)],
   [
     'deep lists side by side',
-    withMembers(`"metadata":{"a":[${list(shareOf(1_500), () => '['.repeat(60) + ']'.repeat(60))}]}`),
+    withMembers(`"metadata":{"a":[${list(shareOf(6_500), () => '['.repeat(60) + ']'.repeat(60))}]}`),
   ],
-  ['providers in order', withMembers(`"provider":{"order":[${list(VALUES, () => `"${'a/'.repeat(15)}"`)}]}`)],
+  [
+    'providers in order',
+    withMembers(`"provider":{"order":[${fitting(VALUES, () => `"${'a/'.repeat(15)}"`)}]}`),
+  ],
   ['a provider of blanks', withMembers(`"provider":{"order":["a/fast${' '.repeat(BYTES - 400)}x"]}`)],
 
   ['ids of 35 digits in metadata', withMembers(`"metadata":{"a":[${fitting(VALUES, () => ID)}]}`)],
@@ -279,18 +290,21 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
         `,"tools":[${tool(format, `{"enum":[${ID}]}`)}]`,
       ),
   ],
-  ['keys of escapes in a schema', withSchema(`{${list(KEYS, (at) => `"${'\\u00e9'.repeat(30)}${at}":1`)}}`)],
+  [
+    'keys of escapes in a schema',
+    withSchema(`{${fitting(KEYS, (at) => `"${'\\u00e9'.repeat(30)}${at}":1`)}}`),
+  ],
   [
     'keys of escapes in an answer’s schema',
-    withAnswerSchema(`{${list(KEYS, (at) => `"${'\\u00e9'.repeat(30)}${at}":1`)}}`),
+    withAnswerSchema(`{${fitting(KEYS, (at) => `"${'\\u00e9'.repeat(30)}${at}":1`)}}`),
   ],
-  ['20,000 keys in an answer’s schema', withAnswerSchema(`{${fitting(KEYS, (at) => `${key(at)}:1`)}}`)],
+  ['many keys in an answer’s schema', withAnswerSchema(`{${fitting(KEYS, (at) => `${key(at)}:1`)}}`)],
 
   ['300 tool calls with escapes', withCalls(shareOf(300), `{"a":"${'\\u00e9'.repeat(1_850)}"}`)],
   ['300 tool calls with line ends', withCalls(shareOf(300), `{"a":"${'\\n'.repeat(4_300)}"}`)],
   [
     '300 tool calls with keys of escapes',
-    withCalls(shareOf(300), `{${list(60, (at) => `"${'\\u00e9'.repeat(25)}${at}":1`)}}`),
+    withCalls(shareOf(300), `{${list(180, (at) => `"${'\\u00e9'.repeat(8)}${at}":1`)}}`),
   ],
   ['300 tool calls with texts in texts', withCalls(shareOf(300), textInText(9, 'x'.repeat(8)))],
   ['one tool call with a text in texts', withCalls(1, textInText(17, 'x'))],
@@ -319,39 +333,32 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
     withParts(shareOf(200), (format) => imagePart(format, `data:image/png;base64,${'QUJD'.repeat(5_000)}`)),
   ],
 
-  ['45,000 empty parts', withParts(shareOf(45_000), () => '{}')],
-  ['90,000 parts of null', withParts(shareOf(90_000), () => 'null')],
-  ['90,000 parts of numbers', withParts(shareOf(90_000), () => '7')],
-  ['45,000 empty lists for parts', withParts(shareOf(45_000), () => '[]')],
+  ['many empty parts', withParts(EMPTIES, () => '{}')],
+  ['many parts of null', withParts(NULLS, () => 'null')],
+  ['many parts of numbers', withParts(NULLS, () => '7')],
+  ['many empty lists for parts', withParts(EMPTIES, () => '[]')],
   [
-    '45,000 empty messages',
+    'many empty messages',
     (format) =>
       body(
         format,
-        list(shareOf(45_000), () => '{}'),
+        list(EMPTIES, () => '{}'),
       ),
   ],
   [
-    '90,000 messages of null',
+    'many messages of null',
     (format) =>
       body(
         format,
-        list(shareOf(90_000), () => 'null'),
+        list(NULLS, () => 'null'),
       ),
   ],
-  ['45,000 empty tools', (format) => body(format, hi, `,"tools":[${list(shareOf(45_000), () => '{}')}]`)],
+  ['many empty tools', (format) => body(format, hi, `,"tools":[${list(EMPTIES, () => '{}')}]`)],
+  ['many empty fallbacks', (format) => body(format, hi, `,"models":[${list(EMPTIES, () => '{}')}]`)],
   [
-    '45,000 empty fallbacks',
-    (format) => body(format, hi, `,"models":[${list(shareOf(45_000), () => '{}')}]`),
-  ],
-  [
-    '90,000 stops',
+    'many stops',
     (format) =>
-      body(
-        format,
-        hi,
-        `,"stop":[${list(shareOf(90_000), () => '"a"')}],"stop_sequences":[${list(5, () => '"a"')}]`,
-      ),
+      body(format, hi, `,"stop":[${list(NULLS, () => '"a"')}],"stop_sequences":[${list(5, () => '"a"')}]`),
   ],
   [
     '100 messages of 90 parts',
@@ -363,17 +370,17 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
   ],
   [
     'parts with hints',
-    withParts(shareOf(3_900), (format) =>
+    withParts(shareOf(11_700), (format) =>
       textPart(format, '"m"').replace('}', ',"cache_control":{"type":"ephemeral","ttl":"1h"}}'),
     ),
   ],
   [
-    '45,000 empty parts of a system prompt',
-    (format) => body(format, hi, `,"system":[${list(shareOf(45_000), () => '{}')}]`),
+    'many empty parts of a system prompt',
+    (format) => body(format, hi, `,"system":[${list(EMPTIES, () => '{}')}]`),
   ],
   [
-    '45,000 empty parts behind a good one',
-    (format) => body(format, user(`[${textPart(format, '"m"')},${list(shareOf(45_000), () => '{}')}]`)),
+    'many empty parts behind a good one',
+    (format) => body(format, user(`[${textPart(format, '"m"')},${list(EMPTIES, () => '{}')}]`)),
   ],
   [
     '100 messages of 450 empty parts',

@@ -41,7 +41,11 @@ afterAll(async () => {
 
 it('a tool loop of the unchanged SDK sends its whole conversation, and no thread reaches the provider', async () => {
   wire.answer({ body: CALL });
-  const client = new Anthropic({ baseURL: gateway.baseUrl.replace(/\/v1$/, ''), apiKey: gateway.agent.key, maxRetries: 0 });
+  const client = new Anthropic({
+    baseURL: gateway.baseUrl.replace(/\/v1$/, ''),
+    apiKey: gateway.agent.key,
+    maxRetries: 0,
+  });
   const message = await client.beta.messages.toolRunner({
     ...{ model: 'own/small', max_tokens: 100 },
     messages: [{ role: 'user', content: 'Look.' }],
@@ -69,7 +73,13 @@ it('a thread that begins is left out and named', async () => {
   expect([response.status, response.headers.get('x-ignored-fields')]).toEqual([200, 'thread']);
 });
 
-it.each([{ type: 'continue', previous_message_id: 'msg_1' }, { type: 'create', id: 'x' }, { type: 'fork' }, 'x', 7])(
+it.each([
+  { type: 'continue', previous_message_id: 'msg_1' },
+  { type: 'create', id: 'x' },
+  { type: 'fork' },
+  'x',
+  7,
+])(
   'a thread that others may have written is refused with the code that the SDK acts on: %j',
   async (thread) => {
     const body = { model: 'own/small', max_tokens: 100, messages: [{ role: 'user', content: 'x' }], thread };

@@ -10,8 +10,8 @@ export interface CompatClient {
   group: ClientGroup;
   /** The folder of `packages/` with its pins; `null` for what the project itself has installed. */
   packages: string | null;
-  /** The package whose version the table of results shows. */
-  versionOf: string;
+  /** The package whose version the table of results shows; `null` for cases of our own. */
+  versionOf: string | null;
   /** The wire format that it speaks. */
   speaks: string;
   /** The program whose lines between `For the guide:` and `End.` the guide of clients shows. */
@@ -31,7 +31,7 @@ export interface Check {
   detail: string;
 }
 
-/** What a client is given: a kind of model, accounts, and a folder that is thrown away afterwards. */
+/** A client is given a kind of model, accounts, and a folder that is thrown away afterwards. */
 export interface ClientWorld {
   kind: ModelKind;
   modelId: string;

@@ -7,7 +7,7 @@ import { libraries } from './libraries.ts';
 
 const FILE = resolve(import.meta.dirname, '../../docs/guides/clients.md');
 
-/** What a reader of the guides has: the address and the model of `make run`. */
+/** A reader of the guides has the address and the model of `make run`. */
 const READER: AgentSetup = {
   origin: 'http://127.0.0.1:8080',
   key: '$KEY',

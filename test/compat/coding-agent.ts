@@ -37,7 +37,7 @@ const TIMEOUT_MS = 120_000;
 
 type RefusalName = 'wrong key' | 'no credit' | 'unknown model';
 
-/** What a person must be able to read when the gateway refuses. */
+/** Refusals that a person must be able to read. */
 const REFUSALS: readonly {
   name: RefusalName;
   shown: RegExp;

@@ -1,6 +1,6 @@
 import type { TestProvider } from '../support/provider.ts';
 
-/** What became of a text that stands as a value in a caller's body. */
+/** The fate of a text that stands as a value in a caller's body. */
 export interface Passage {
   status: number;
   /** As the provider was sent it; `null`: nothing was sent. */
@@ -31,10 +31,11 @@ export async function passValue(
   return { status, sent: body.slice(begin, body.indexOf(ENDING, begin)) };
 }
 
-/** Whether a text is the same value to the last digit. A translation may write the letters of a string in another way. */
+/** Whether two texts are the same value to the last digit. A translation may write blanks, and the letters of a string, another way. */
 export const isSameValue = (sent: string | null, text: string): boolean =>
   sent !== null && canonical(sent) === canonical(text);
 
-const STRING = /"(?:[^"\\]|\\.)*"/g;
+const STRING_OR_BLANKS = /"(?:[^"\\]|\\.)*"|\s+/g;
+
 const canonical = (text: string): string =>
-  text.trim().replaceAll(STRING, (each) => JSON.stringify(JSON.parse(each)));
+  text.replaceAll(STRING_OR_BLANKS, (each) => (each.startsWith('"') ? JSON.stringify(JSON.parse(each)) : ''));

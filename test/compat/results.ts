@@ -28,7 +28,7 @@ export const expectationFor = (client: string, kind: ModelKind, check: string): 
       (each.kinds === 'all' || each.kinds.includes(kind)),
   );
 
-/** What is stored of a run, and what of it nobody expected. */
+/** The part of a run that is stored, and its unexpected outcomes in sentences. */
 export function judge(
   client: string,
   kind: ModelKind,

@@ -12,7 +12,7 @@ export interface Program {
 export interface Ended {
   /** `null`: it was stopped, by its time limit or a signal. */
   code: number | null;
-  /** What it printed, without the colors of terminals. */
+  /** Standard output, without the colors of terminals. */
   output: string;
   errors: string;
 }

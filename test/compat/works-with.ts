@@ -29,7 +29,8 @@ This page is written by \`make compat\`, which runs all of it. A cell is the num
 
 const SPEAKS = `A coding agent does a task in two steps with its tools (it writes a file, and reads it back), and shows its user why a wrong key,
 an account without credit and an unknown model are refused. A library does a task of two tools, whole and streamed, and shows the
-refusals. A suite has checks of its own.
+refusals. A suite has checks of its own; for suites that no registry of packages has,
+the cases are ours.
 `;
 
 export function makeWorksWith(results: Results): string {
@@ -50,7 +51,8 @@ function rowOf(client: CompatClient, results: Results, notes: string[]): string 
     const result = results[client.id]?.[kind];
     return result === undefined ? 'not run' : cellOf(client.id, kind, result, notes);
   });
-  return `| ${client.title} | ${pinnedVersion(client.packages, client.versionOf)} | ${client.speaks} | ${cells.join(' | ')} |`;
+  const version = client.versionOf === null ? 'ours' : pinnedVersion(client.packages, client.versionOf);
+  return `| ${client.title} | ${version} | ${client.speaks} | ${cells.join(' | ')} |`;
 }
 
 function cellOf(client: string, kind: ModelKind, { passed, failed }: ClientResult, notes: string[]): string {

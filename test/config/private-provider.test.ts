@@ -87,16 +87,15 @@ describe('a server of kind openai that names no dialect', () => {
     },
   );
 
-  it.each([
-    'https://llm.acme.com:8443/v1',
-    'http://8.8.8.8/v1',
-    'https://[2606:4700::1]/v1',
-  ])('gets every field at the public %s, without a word', async (url) => {
-    const lookup: LookupHost = async (host) => [
-      host.includes(':') || /^\d/.test(host) ? host.replace(/[[\]]/g, '') : '1.1.1.1',
-    ];
-    expect(await settle(url, { lookup })).toMatchObject({ dialect: 'other', notices: [] });
-  });
+  it.each(['https://llm.acme.com:8443/v1', 'http://8.8.8.8/v1', 'https://[2606:4700::1]/v1'])(
+    'gets every field at the public %s, without a word',
+    async (url) => {
+      const lookup: LookupHost = async (host) => [
+        host.includes(':') || /^\d/.test(host) ? host.replace(/[[\]]/g, '') : '1.1.1.1',
+      ];
+      expect(await settle(url, { lookup })).toMatchObject({ dialect: 'other', notices: [] });
+    },
+  );
 
   it.each([
     ['https://api.openai.com/v1', 'openai'],

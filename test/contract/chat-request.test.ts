@@ -91,9 +91,12 @@ describe('a wrong value is refused, and the field is named', () => {
 });
 
 describe('messages', () => {
-  test.each(['system', 'developer', 'user', 'assistant', 'tool', 'function'])('the role %s passes', (role) => {
-    expect(accepted({ ...valid, messages: [{ role, content: 'x' }] }).messages).toHaveLength(1);
-  });
+  test.each(['system', 'developer', 'user', 'assistant', 'tool', 'function'])(
+    'the role %s passes',
+    (role) => {
+      expect(accepted({ ...valid, messages: [{ role, content: 'x' }] }).messages).toHaveLength(1);
+    },
+  );
 
   test.each([undefined, null, 'robot', 5])('the role %j is refused', (role) => {
     expect(refusal({ ...valid, messages: [message, { role, content: 'x' }] }).param).toBe('messages[1].role');

@@ -97,7 +97,9 @@ describe.each(FORMATS)('by %s', (format) => {
   it('a stream that is lost in the middle ends with an error, and what was written is charged', async () => {
     fixture.wire.answer(cutStream);
     const { text, agent } = await call(format, modelOf('vllm'), true);
-    expect(eventsIn(text).at(-1)).toMatchObject({ error: { code: 'provider_error' } });
+    // A response that failed has one more event behind its error.
+    const told = eventsIn(text).findLast(({ error }) => error !== undefined);
+    expect(told).toMatchObject({ error: { code: 'provider_error' } });
     const { chargedNanoUsd, holds } = await fixture.gateway.settled(agent);
     expect(holds).toEqual([]);
     expect(chargedNanoUsd).toBeGreaterThan(0n);

@@ -71,7 +71,9 @@ describe.each(FORMATS)('by %s', (format) => {
       fixture.wire.answer({ ...sse(), body: [...begun, failed, ''].join('\n\n') });
       const { res, text, agent } = await call(format, modelOf(dialect), true);
       expect(res.status).toBe(200);
-      expect(eventsIn(text).at(-1)).toMatchObject({ error: { code, message: errorTable[code].message } });
+      // A response that failed has one more event behind its error.
+      const told = eventsIn(text).findLast(({ error }) => error !== undefined);
+      expect(told).toMatchObject({ error: { code, message: errorTable[code].message } });
       expect((await fixture.gateway.settled(agent)).chargedNanoUsd).toBeGreaterThan(0n);
     },
   );

@@ -11,7 +11,12 @@ export const askedDialect: AskedDialect = {
 };
 
 /** A caller who is shown all, and has no tools of a kind of their own. */
-export const asAsked: ShownParts = { showUsage: true, showReasoning: true, names: new Map(), echo: '"tools":[]' };
+export const asAsked: ShownParts = {
+  showUsage: true,
+  showReasoning: true,
+  names: new Map(),
+  echo: '"tools":[]',
+};
 
 /** A model that is asked at such a server. */
 export const asked: AskedModel = {

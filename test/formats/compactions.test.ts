@@ -15,15 +15,18 @@ describe('a compaction of the messages format', () => {
   it.each<[string, object]>([
     ['a text', { type: 'compaction', content: summary, encrypted_content: 'sealed' }],
     ['blocks', { type: 'compaction', content: texts(summary) }],
-  ])('goes on as text in the place of what was said before it, as its provider reads it: %s', (_how, block) => {
-    const sent = sentTo('messages', 'chat', { system: 'Be short.', ...withBlocks(block, ...texts('z')) });
-    expect(sent.messages).toEqual([
-      { role: 'system', content: 'Be short.' },
-      { role: 'user', content: summary },
-      { role: 'assistant', content: 'z' },
-      { role: 'user', content: 'Go on.' },
-    ]);
-  });
+  ])(
+    'goes on as text in the place of what was said before it, as its provider reads it: %s',
+    (_how, block) => {
+      const sent = sentTo('messages', 'chat', { system: 'Be short.', ...withBlocks(block, ...texts('z')) });
+      expect(sent.messages).toEqual([
+        { role: 'system', content: 'Be short.' },
+        { role: 'user', content: summary },
+        { role: 'assistant', content: 'z' },
+        { role: 'user', content: 'Go on.' },
+      ]);
+    },
+  );
 
   it('counts as the newest one where there are several', () => {
     const blocks = ['old', 'new'].map((content) => ({ type: 'compaction', content }));
@@ -69,12 +72,19 @@ describe('a compaction of the messages format', () => {
 describe.each(['chat', 'messages'] as const)('a compaction of the responses format, asked in %s', (to) => {
   const withItem = (item: object) => ({ input: [item, { role: 'user', content: 'Go on.' }] });
 
-  it.each(['compaction', 'context_compaction'])('that only its issuer can read is refused in words: %s', (type) => {
-    const { code, param, message } = refusalOf('responses', to, withItem({ type, encrypted_content: 'gAAAA' }));
-    expect([code, param]).toEqual(['invalid_request', 'input[0].encrypted_content']);
-    expect(message).toContain('a compaction that only its issuer can read');
-    expect(message).not.toContain('gAAAA');
-  });
+  it.each(['compaction', 'context_compaction'])(
+    'that only its issuer can read is refused in words: %s',
+    (type) => {
+      const { code, param, message } = refusalOf(
+        'responses',
+        to,
+        withItem({ type, encrypted_content: 'gAAAA' }),
+      );
+      expect([code, param]).toEqual(['invalid_request', 'input[0].encrypted_content']);
+      expect(message).toContain('a compaction that only its issuer can read');
+      expect(message).not.toContain('gAAAA');
+    },
+  );
 
   it.each<[string, object]>([
     ['a text', { content: summary }],
@@ -89,7 +99,9 @@ describe.each(['chat', 'messages'] as const)('a compaction of the responses form
 
   it('says nothing if it has nothing', () => {
     const body = withItem({ type: 'context_compaction' });
-    expect(sentTo('responses', to, body)).toEqual(sentTo('responses', to, { input: [{ role: 'user', content: 'Go on.' }] }));
+    expect(sentTo('responses', to, body)).toEqual(
+      sentTo('responses', to, { input: [{ role: 'user', content: 'Go on.' }] }),
+    );
   });
 });
 
@@ -108,9 +120,15 @@ describe('calls that the responses format has items of its own for', () => {
     expect(sentTo('responses', 'messages', { input }).messages).toMatchObject([
       {},
       { content: [{ type: 'tool_use', id: 'c1', name: 'apply_patch', input: { operation } }] },
-      { content: [{ type: 'tool_result', tool_use_id: 'c1', is_error: true, content: texts('no such file') }] },
+      {
+        content: [{ type: 'tool_result', tool_use_id: 'c1', is_error: true, content: texts('no such file') }],
+      },
       { content: [{ type: 'tool_use', id: 'c2', name: 'computer', input: { action: { type: 'click' } } }] },
-      { content: [{ type: 'tool_result', content: [{ type: 'image', source: { type: 'url', url: image_url } }] }] },
+      {
+        content: [
+          { type: 'tool_result', content: [{ type: 'image', source: { type: 'url', url: image_url } }] },
+        ],
+      },
     ]);
   });
 });

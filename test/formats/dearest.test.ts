@@ -246,14 +246,23 @@ describe('a search of the model’s own, at a provider that bills by its price l
     }
   });
 
-  it.each(FORMATS)('is left out by name, at no cost, on %s where it is of another kind and merely offered', async (format) => {
-    const agent = await gateway.newAgent();
-    const extra = { tools: [{ type: 'openrouter:web_fetch' }] };
-    const response = await gateway.post(requestIn(format, 'acme/claude', extra), { path: pathOf(format), agent });
-    await response.text();
-    expect([response.status, response.headers.get('x-ignored-fields')]).toEqual([200, expect.stringMatching(/^tools/)]);
-    expect((await gateway.settled(agent)).chargedNanoUsd).toBeLessThan(10_000_000n);
-  });
+  it.each(FORMATS)(
+    'is left out by name, at no cost, on %s where it is of another kind and merely offered',
+    async (format) => {
+      const agent = await gateway.newAgent();
+      const extra = { tools: [{ type: 'openrouter:web_fetch' }] };
+      const response = await gateway.post(requestIn(format, 'acme/claude', extra), {
+        path: pathOf(format),
+        agent,
+      });
+      await response.text();
+      expect([response.status, response.headers.get('x-ignored-fields')]).toEqual([
+        200,
+        expect.stringMatching(/^tools/),
+      ]);
+      expect((await gateway.settled(agent)).chargedNanoUsd).toBeLessThan(10_000_000n);
+    },
+  );
 
   it.each(FORMATS)('is refused by name on %s where it is of another kind and required', async (format) => {
     const agent = await gateway.newAgent();

@@ -3,12 +3,15 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import type { AskedDialect } from '#core/conversation/conversation.ts';
 import { isApiError } from '../../api/contract/errors.ts';
-import { recordOf, records } from '../../api/inference/formats/values.ts';
 import { signForeignCallsIn } from '../../api/inference/formats/call-signature.ts';
 import { leaveOutForeignReasoning } from '../../api/inference/formats/foreign-reasoning.ts';
 import { markIssuer, readIssuer } from '../../api/inference/formats/signed-reasoning.ts';
+import { recordOf, records } from '../../api/inference/formats/values.ts';
 import { MemberChanges, rebuildJsonObject, scanJsonObject } from '../../api/inference/json/json-object.ts';
-import { type TranslationTarget, translateRequest } from '../../api/inference/translation/translate-request.ts';
+import {
+  type TranslationTarget,
+  translateRequest,
+} from '../../api/inference/translation/translate-request.ts';
 import { shownFor } from './ask.ts';
 import { askedDialect } from './asked-dialect.ts';
 import { type Answer, shownCollected, shownStream, shownWhole } from './shown-answers.ts';
@@ -41,7 +44,7 @@ const ways = [
   ['whole', shownWhole],
 ] as const;
 
-/** What a caller of this format sends to go on after an answer that it was shown. */
+/** A caller of this format sends this to go on after an answer that it was shown. */
 function nextTurn(format: FormatName, shown: Record<string, unknown>): object {
   switch (format) {
     case 'chat':
@@ -136,14 +139,25 @@ describe('reasoning that Claude has signed', () => {
   const answer: Answer = {
     whole: { ...begin, content, stop_reason: 'tool_use', usage: { input_tokens: 1, output_tokens: 1 } },
     events: [
-      { type: 'message_start', message: { ...begin, content: [], usage: { input_tokens: 1, output_tokens: 1 } } },
-      { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
+      {
+        type: 'message_start',
+        message: { ...begin, content: [], usage: { input_tokens: 1, output_tokens: 1 } },
+      },
+      {
+        type: 'content_block_start',
+        index: 0,
+        content_block: { type: 'thinking', thinking: '', signature: '' },
+      },
       { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'so' } },
       { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'SIG' } },
       { type: 'content_block_stop', index: 0 },
       { type: 'content_block_start', index: 1, content_block: content[1] },
       { type: 'content_block_stop', index: 1 },
-      { type: 'content_block_start', index: 2, content_block: { type: 'tool_use', id: 'c1', name: 'f', input: {} } },
+      {
+        type: 'content_block_start',
+        index: 2,
+        content_block: { type: 'tool_use', id: 'c1', name: 'f', input: {} },
+      },
       { type: 'content_block_delta', index: 2, delta: { type: 'input_json_delta', partial_json: '{"a":1}' } },
       { type: 'content_block_stop', index: 2 },
       { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } },
@@ -152,12 +166,15 @@ describe('reasoning that Claude has signed', () => {
   };
 
   describe.each(ways)('%s', (_how, shown) => {
-    it.each(['chat', 'responses'] as const)('comes back to it byte for byte from a caller of %s', (format) => {
-      const body = nextTurn(format, shown('messages', format, answer));
-      const [, earlier] = records(asked(format, 'messages', body).messages);
-      expect(earlier).toEqual({ role: 'assistant', content });
-      expect(JSON.stringify(asked(format, 'chat', body, { signsCalls: true }))).not.toMatch(/SIG|RED/);
-    });
+    it.each(['chat', 'responses'] as const)(
+      'comes back to it byte for byte from a caller of %s',
+      (format) => {
+        const body = nextTurn(format, shown('messages', format, answer));
+        const [, earlier] = records(asked(format, 'messages', body).messages);
+        expect(earlier).toEqual({ role: 'assistant', content });
+        expect(JSON.stringify(asked(format, 'chat', body, { signsCalls: true }))).not.toMatch(/SIG|RED/);
+      },
+    );
   });
 });
 
@@ -180,21 +197,29 @@ describe('reasoning that a router passes on with the name of its vendor', () => 
   };
 
   describe.each(ways)('%s', (_how, shown) => {
-    it.each(['messages', 'responses'] as const)('comes back to the router byte for byte from a caller of %s', (format) => {
-      const body = nextTurn(format, shown('chat', format, answer));
-      const [, earlier] = records(asked(format, 'chat', body, { takesReasoningDetails: true }).messages);
-      expect(earlier).toMatchObject({ reasoning_details: details, tool_calls: [{ id: 'c1' }] });
-      expect(earlier?.reasoning_details).toEqual(details);
-    });
+    it.each(['messages', 'responses'] as const)(
+      'comes back to the router byte for byte from a caller of %s',
+      (format) => {
+        const body = nextTurn(format, shown('chat', format, answer));
+        const [, earlier] = records(asked(format, 'chat', body, { takesReasoningDetails: true }).messages);
+        expect(earlier).toMatchObject({ reasoning_details: details, tool_calls: [{ id: 'c1' }] });
+        expect(earlier?.reasoning_details).toEqual(details);
+      },
+    );
 
-    it.each(['messages', 'responses'] as const)('reaches no other server, but for its vendor’s own, from a caller of %s', (format) => {
-      const body = nextTurn(format, shown('chat', format, answer));
-      expect(JSON.stringify(asked(format, 'chat', body))).not.toMatch(/S:i%g|E:n/);
-      if (format === 'messages') return;
-      const [, earlier] = records(asked(format, 'messages', body).messages);
-      expect(earlier).toMatchObject({ content: [{ type: 'thinking', thinking: 'so', signature: 'S:i%g==' }, {}] });
-      expect(JSON.stringify(earlier)).not.toContain('E:n');
-    });
+    it.each(['messages', 'responses'] as const)(
+      'reaches no other server, but for its vendor’s own, from a caller of %s',
+      (format) => {
+        const body = nextTurn(format, shown('chat', format, answer));
+        expect(JSON.stringify(asked(format, 'chat', body))).not.toMatch(/S:i%g|E:n/);
+        if (format === 'messages') return;
+        const [, earlier] = records(asked(format, 'messages', body).messages);
+        expect(earlier).toMatchObject({
+          content: [{ type: 'thinking', thinking: 'so', signature: 'S:i%g==' }, {}],
+        });
+        expect(JSON.stringify(earlier)).not.toContain('E:n');
+      },
+    );
 
     it('reaches a server of the messages format as its vendor signed it, where the caller’s body passes', () => {
       const { messages } = nextTurn('messages', shown('chat', 'messages', answer)) as { messages: object[] };
@@ -203,7 +228,11 @@ describe('reasoning that a router passes on with the name of its vendor', () => 
       const changes = new MemberChanges();
       leaveOutForeignReasoning(body, 'messages', 'claude-x', changes);
       const text = rebuildJsonObject(body, changes).toString();
-      expect(JSON.parse(text).messages[1].content[0]).toEqual({ type: 'thinking', thinking: 'so', signature: 'S:i%g==' });
+      expect(JSON.parse(text).messages[1].content[0]).toEqual({
+        type: 'thinking',
+        thinking: 'so',
+        signature: 'S:i%g==',
+      });
       expect(text).not.toContain('E:n');
     });
   });
@@ -226,21 +255,37 @@ describe('a mark of the issuer', () => {
   it('gives back what was kept, and who issued it, whatever their letters', () => {
     const name = fc.string({ unit: 'grapheme', maxLength: 20 });
     fc.assert(
-      fc.property(fc.string(), name, fc.option(fc.string({ unit: 'grapheme', minLength: 1 })), (kept, format, id) => {
-        expect(readIssuer(markIssuer(kept, { format, id }))).toEqual({ kept, issuer: { format, id } });
-        if (!kept.startsWith('issuer:')) expect(readIssuer(markIssuer(kept, undefined))).toEqual({ kept });
-      }),
+      fc.property(
+        fc.string(),
+        name,
+        fc.option(fc.string({ unit: 'grapheme', minLength: 1 })),
+        (kept, format, id) => {
+          expect(readIssuer(markIssuer(kept, { format, id }))).toEqual({ kept, issuer: { format, id } });
+          if (!kept.startsWith('issuer:')) expect(readIssuer(markIssuer(kept, undefined))).toEqual({ kept });
+        },
+      ),
     );
     expect(readIssuer('issuer:%E0%:x:kept')).toEqual({ kept: 'issuer:%E0%:x:kept' });
   });
 });
 
 describe('calls that another model has made', () => {
-  const call = (id: string, extra: object = {}) => ({ id, type: 'function', function: { name: 'f', arguments: '{"n":10000000000000000001}' }, ...extra });
+  const call = (id: string, extra: object = {}) => ({
+    id,
+    type: 'function',
+    function: { name: 'f', arguments: '{"n":10000000000000000001}' },
+    ...extra,
+  });
   const own = { extra_content: { google: { thought_signature: 'TS' } } };
-  const placeholder = { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } };
+  const placeholder = {
+    extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } },
+  };
   const sent = (calls: object[], upstreamModel: string): unknown => {
-    const messages = [user, { role: 'assistant', content: null, tool_calls: calls }, { role: 'tool', tool_call_id: 'a', content: '7' }];
+    const messages = [
+      user,
+      { role: 'assistant', content: null, tool_calls: calls },
+      { role: 'tool', tool_call_id: 'a', content: '7' },
+    ];
     const body = scanJsonObject(Buffer.from(`{"seed":1.10,"messages":${JSON.stringify(messages)}}`));
     if (typeof body === 'string') throw new Error(body);
     const changes = new MemberChanges();
@@ -256,9 +301,12 @@ describe('calls that another model has made', () => {
     },
   );
 
-  it.each(['gemini-2.5-pro', 'gemini-1.5-flash-8b', 'gemini-2', 'gemma-3-27b-it'])('pass as they are to a model that signs nothing: %s', (model) => {
-    expect(sent([call('a')], model)).toEqual([call('a')]);
-  });
+  it.each(['gemini-2.5-pro', 'gemini-1.5-flash-8b', 'gemini-2', 'gemma-3-27b-it'])(
+    'pass as they are to a model that signs nothing: %s',
+    (model) => {
+      expect(sent([call('a')], model)).toEqual([call('a')]);
+    },
+  );
 
   it('pass as they are where the model has signed them, of which it signs the first alone', () => {
     expect(sent([call('a', own), call('b')], 'gemini-3-pro')).toEqual([call('a', own), call('b')]);
@@ -274,7 +322,13 @@ describe('a mark for the cache of a prompt', () => {
       cache_control,
       messages: [
         { role: 'system', content: [{ type: 'text', text: 's', cache_control }] },
-        { role: 'user', content: [{ type: 'text', text: 'a', cache_control }, { type: 'text', text: 'b' }] },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'a', cache_control },
+            { type: 'text', text: 'b' },
+          ],
+        },
         { role: 'user', content: 'c', cache_control },
       ],
       tools: [{ type: 'function', function: tool, cache_control }],
@@ -312,15 +366,27 @@ describe('a mark for the cache of a prompt', () => {
       { type: 'text', text: 'a', cache_control: { ...cache_control, scope: 'global' } },
       { type: 'text', text: 'b', cache_control: { type: 'eternal' } },
     ];
-    expect(records(asked('chat', 'messages', { messages: [{ role: 'user', content: parts }] }).messages)).toEqual([
-      { role: 'user', content: [{ type: 'text', text: 'a', cache_control }, { type: 'text', text: 'b' }] },
+    expect(
+      records(asked('chat', 'messages', { messages: [{ role: 'user', content: parts }] }).messages),
+    ).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'a', cache_control },
+          { type: 'text', text: 'b' },
+        ],
+      },
     ]);
   });
 });
 
 describe('tools of kinds that a server does not know', () => {
   const patch = { type: 'custom', name: 'apply_patch', description: 'Patches.', format: { type: 'text' } };
-  const files = { type: 'namespace', name: 'files', tools: [{ type: 'function', name: 'read', parameters: null }] };
+  const files = {
+    type: 'namespace',
+    name: 'files',
+    tools: [{ type: 'function', name: 'read', parameters: null }],
+  };
   const tools = [patch, files];
 
   it.each(['chat', 'messages'] as const)('are functions at a server of %s', (to) => {
@@ -334,10 +400,19 @@ describe('tools of kinds that a server does not know', () => {
 
   it('are called back as what they are, and their calls come back', () => {
     const calls = [
-      { index: 0, id: 'c1', type: 'function', function: { name: 'apply_patch', arguments: '{"input":"*** Begin"}' } },
+      {
+        index: 0,
+        id: 'c1',
+        type: 'function',
+        function: { name: 'apply_patch', arguments: '{"input":"*** Begin"}' },
+      },
       { index: 1, id: 'c2', type: 'function', function: { name: 'files__read', arguments: '{"p":1}' } },
     ];
-    const message = { role: 'assistant', content: null, tool_calls: calls.map(({ index: _, ...call }) => call) };
+    const message = {
+      role: 'assistant',
+      content: null,
+      tool_calls: calls.map(({ index: _, ...call }) => call),
+    };
     const answer: Answer = {
       events: [chunk({ tool_calls: calls }, 'tool_calls')],
       whole: { id: 'a', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] },
@@ -366,18 +441,21 @@ describe('tools of kinds that a server does not know', () => {
   it('have names of at most 64 letters at the server, no two the same', () => {
     const word = fc.stringMatching(/^[\w. -]{1,60}$/);
     fc.assert(
-      fc.property(fc.uniqueArray(fc.tuple(word, word), { minLength: 2, maxLength: 6, selector: String }), (pairs) => {
-        const spaces = pairs.map(([name, inner]) => ({
-          type: 'namespace',
-          name,
-          tools: [{ type: 'function', name: inner }],
-        }));
-        const names = records(asked('responses', 'chat', { input: 'x', tools: spaces }).tools).map(
-          ({ function: called }) => String(recordOf(called).name),
-        );
-        expect(names.every((name) => name.length <= 64 && /^[\w-]+$/.test(name))).toBe(true);
-        expect(new Set(names).size).toBe(pairs.length);
-      }),
+      fc.property(
+        fc.uniqueArray(fc.tuple(word, word), { minLength: 2, maxLength: 6, selector: String }),
+        (pairs) => {
+          const spaces = pairs.map(([name, inner]) => ({
+            type: 'namespace',
+            name,
+            tools: [{ type: 'function', name: inner }],
+          }));
+          const names = records(asked('responses', 'chat', { input: 'x', tools: spaces }).tools).map(
+            ({ function: called }) => String(recordOf(called).name),
+          );
+          expect(names.every((name) => name.length <= 64 && /^[\w-]+$/.test(name))).toBe(true);
+          expect(new Set(names).size).toBe(pairs.length);
+        },
+      ),
     );
   });
 });
@@ -393,7 +471,13 @@ describe('results of tools', () => {
     expect(records(asked('responses', 'messages', { input }).messages)).toMatchObject([
       { role: 'user' },
       { role: 'assistant' },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1' }, { type: 'text', text: 'wait' }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'c1' },
+          { type: 'text', text: 'wait' },
+        ],
+      },
     ]);
     expect(records(asked('responses', 'chat', { input }).messages).map(({ role }) => role)).toEqual([
       'user',

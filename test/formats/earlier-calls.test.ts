@@ -8,7 +8,11 @@ import { leftOutOf, sentTo, user } from './ask.ts';
 
 /* Earlier turns as providers take them: each call with its own result, and nothing that says nothing. */
 
-const call = (id: string, n: number | string = 0) => ({ id, type: 'function', function: { name: 'f', arguments: `{"n":${n}}` } });
+const call = (id: string, n: number | string = 0) => ({
+  id,
+  type: 'function',
+  function: { name: 'f', arguments: `{"n":${n}}` },
+});
 const calling = (...calls: object[]) => ({ role: 'assistant', content: null, tool_calls: calls });
 const result = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content });
 
@@ -28,7 +32,12 @@ function pairsIn(messages: unknown): [unknown, unknown][] {
 describe('calls that have the same id', () => {
   it('in several answers are told apart, and each keeps its own result', () => {
     const messages = [
-      ...[user, calling(call('call_0', 1), call('call_1', 2)), result('call_1', 'two'), result('call_0', 'one')],
+      ...[
+        user,
+        calling(call('call_0', 1), call('call_1', 2)),
+        result('call_1', 'two'),
+        result('call_0', 'one'),
+      ],
       ...[user, calling(call('call_0', 3)), user, result('call_0', 'three')],
       ...[calling(call('call_0_2', 4)), result('call_0_2', 'four')],
     ];
@@ -107,7 +116,12 @@ describe('a call to which the server gives no id', () => {
     choices: [
       {
         index: 0,
-        delta: { tool_calls: [{ index: 0, function: { name: 'f', arguments: '{}' } }, { index: 1, function: { name: 'g', arguments: '{}' } }] },
+        delta: {
+          tool_calls: [
+            { index: 0, function: { name: 'f', arguments: '{}' } },
+            { index: 1, function: { name: 'g', arguments: '{}' } },
+          ],
+        },
         finish_reason: 'tool_calls',
       },
     ],
@@ -174,8 +188,14 @@ describe('the name of who speaks', () => {
   const named = { name: 'ann', content: 'x' };
 
   it('stands before the words, where the server has no place for it', () => {
-    const messages = [{ role: 'user', ...named }, { role: 'assistant', name: 'bob', content: 'y' }, { role: 'developer', ...named }];
-    expect(sentTo('chat', 'messages', { messages: [{ role: 'system', ...named }, ...messages] })).toMatchObject({
+    const messages = [
+      { role: 'user', ...named },
+      { role: 'assistant', name: 'bob', content: 'y' },
+      { role: 'developer', ...named },
+    ];
+    expect(
+      sentTo('chat', 'messages', { messages: [{ role: 'system', ...named }, ...messages] }),
+    ).toMatchObject({
       system: 'ann: x',
       messages: [
         { role: 'user', content: [{ text: 'ann: x' }] },

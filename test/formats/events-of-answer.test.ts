@@ -11,7 +11,7 @@ import { recordOf, records } from '../../api/inference/formats/values.ts';
 import { shapeOf } from '../../api/inference/upstream/answer-shape.ts';
 import { SSE_EVENT_BYTES } from '../../api/inference/upstream/stream-relay.ts';
 
-/** What a client makes of the events that stand for a whole answer. */
+/** A client makes this of the events that stand for a whole answer. */
 function readBack(format: FormatName, answer: object): unknown {
   const events = eventsOfAnswer(format, Buffer.from(JSON.stringify(answer)))?.toString() ?? '';
   const assembly = callFormats[format].openAssembly();
@@ -29,7 +29,7 @@ const eventsFor = (format: FormatName, answer: object): Record<string, unknown>[
 const linesOf = (events: readonly object[]): ReadableStream =>
   new Blob([events.map((event) => `${JSON.stringify(event)}\n`).join('')]).stream();
 
-/** What the official client of the format puts together from the events. */
+/** The answer that the official client of the format puts together from the events. */
 async function accumulated(format: FormatName, answer: object): Promise<unknown> {
   const events = eventsFor(format, answer);
   switch (format) {
@@ -137,9 +137,14 @@ describe('a whole answer where a stream was asked for', () => {
             role: 'assistant',
             content: 'Hello 🚇',
             refusal: null,
-            annotations: [{ type: 'url_citation', url_citation: { url: 'u', title: 't', start_index: 0, end_index: 5 } }],
+            annotations: [
+              { type: 'url_citation', url_citation: { url: 'u', title: 't', start_index: 0, end_index: 5 } },
+            ],
           },
-          logprobs: { content: [{ token: 'Hello', logprob: -0.1, bytes: null, top_logprobs: [] }], refusal: null },
+          logprobs: {
+            content: [{ token: 'Hello', logprob: -0.1, bytes: null, top_logprobs: [] }],
+            refusal: null,
+          },
           finish_reason: 'stop',
         },
       ],
@@ -176,13 +181,32 @@ describe('a whole answer where a stream was asked for', () => {
   });
 
   it('is the same answer to the official client of messages, in every member', async () => {
-    const citation = { type: 'web_search_result_location', url: 'u', title: 't', cited_text: 'x', encrypted_index: 'e' };
+    const citation = {
+      type: 'web_search_result_location',
+      url: 'u',
+      title: 't',
+      cited_text: 'x',
+      encrypted_index: 'e',
+    };
     const block = fc.oneof(
-      fc.record({ type: fc.constant('text'), text: words, citations: fc.constantFrom(null, [citation, citation]) }),
+      fc.record({
+        type: fc.constant('text'),
+        text: words,
+        citations: fc.constantFrom(null, [citation, citation]),
+      }),
       fc.record({ type: fc.constant('thinking'), thinking: words, signature: words }),
       fc.record({ type: fc.constant('redacted_thinking'), data: words }),
-      fc.record({ type: fc.constantFrom('tool_use', 'server_tool_use'), id: words, name: words, input: args }),
-      fc.record({ type: fc.constant('web_search_tool_result'), tool_use_id: words, content: fc.constant([]) }),
+      fc.record({
+        type: fc.constantFrom('tool_use', 'server_tool_use'),
+        id: words,
+        name: words,
+        input: args,
+      }),
+      fc.record({
+        type: fc.constant('web_search_tool_result'),
+        tool_use_id: words,
+        content: fc.constant([]),
+      }),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(block, { maxLength: 5 }), async (content) => {
@@ -196,7 +220,12 @@ describe('a whole answer where a stream was asked for', () => {
           stop_sequence: null,
           stop_details: null,
           container: { id: 'c', expires_at: 'x' },
-          usage: { input_tokens: 1, output_tokens: 2, cache_read_input_tokens: 3, cache_creation_input_tokens: 4 },
+          usage: {
+            input_tokens: 1,
+            output_tokens: 2,
+            cache_read_input_tokens: 3,
+            cache_creation_input_tokens: 4,
+          },
         };
         // The client adds what it has parsed of the text.
         expect(JSON.parse(JSON.stringify(await accumulated('messages', answer)))).toMatchObject(answer);
@@ -208,27 +237,44 @@ describe('a whole answer where a stream was asked for', () => {
   it('is the same answer to the official client of responses, from the events before the last', async () => {
     const annotation = { type: 'url_citation', url: 'u', title: 't', start_index: 0, end_index: 1 };
     const part = fc.oneof(
-      fc.record({ type: fc.constant('output_text'), text: words, annotations: fc.constantFrom([], [annotation, annotation]) }),
+      fc.record({
+        type: fc.constant('output_text'),
+        text: words,
+        annotations: fc.constantFrom([], [annotation, annotation]),
+      }),
       fc.record({ type: fc.constant('refusal'), refusal: words }),
     );
     const item = fc.oneof(
-      fc.record({ type: fc.constant('message'), role: fc.constant('assistant'), content: fc.array(part, { maxLength: 3 }) }),
+      fc.record({
+        type: fc.constant('message'),
+        role: fc.constant('assistant'),
+        content: fc.array(part, { maxLength: 3 }),
+      }),
       fc.record({
         type: fc.constant('reasoning'),
         summary: fc.array(fc.record({ type: fc.constant('summary_text'), text: words }), { maxLength: 2 }),
         content: fc.array(fc.record({ type: fc.constant('reasoning_text'), text: words }), { maxLength: 2 }),
         encrypted_content: words,
       }),
-      fc.record({ type: fc.constant('function_call'), name: words, arguments: args.map((input) => JSON.stringify(input)) }),
+      fc.record({
+        type: fc.constant('function_call'),
+        name: words,
+        arguments: args.map((input) => JSON.stringify(input)),
+      }),
       fc.record({ type: fc.constant('custom_tool_call'), name: words, input: words }),
       fc.record({ type: fc.constant('image_generation_call'), result: words }),
-      fc.record({ type: fc.constant('web_search_call'), action: fc.constant({ type: 'search', query: 'q' }) }),
+      fc.record({
+        type: fc.constant('web_search_call'),
+        action: fc.constant({ type: 'search', query: 'q' }),
+      }),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(item, { minLength: 1, maxLength: 5 }), async (items) => {
         const output = items.map((each, index) => ({
           id: `i_${index}`,
-          ...(each.type.endsWith('tool_call') || each.type === 'function_call' ? { call_id: `c_${index}` } : {}),
+          ...(each.type.endsWith('tool_call') || each.type === 'function_call'
+            ? { call_id: `c_${index}` }
+            : {}),
           status: 'completed',
           ...each,
         }));
@@ -242,11 +288,13 @@ describe('a whole answer where a stream was asked for', () => {
           expect([added.content ?? [], added.summary ?? []]).toEqual([[], []]);
           expect([added.arguments ?? '', added.input ?? '', added.result ?? null]).toEqual(['', '', null]);
         }
-        // Whoever shows an answer as it comes sees all of it in the deltas.
+        // A client that shows an answer as it comes sees all of it in the deltas.
         const deltas = events.filter(({ type }) => String(type).endsWith('.delta')).map(({ delta }) => delta);
         const said = output.flatMap((each) => {
-          if (each.type === 'message') return records(each.content).map(({ text, refusal }) => text ?? refusal);
-          if (each.type === 'reasoning') return [...records(each.summary), ...records(each.content)].map(({ text }) => text);
+          if (each.type === 'message')
+            return records(each.content).map(({ text, refusal }) => text ?? refusal);
+          if (each.type === 'reasoning')
+            return [...records(each.summary), ...records(each.content)].map(({ text }) => text);
           return [Reflect.get(each, 'arguments') ?? Reflect.get(each, 'input') ?? ''];
         });
         expect(deltas.join('')).toBe(said.join(''));
@@ -261,7 +309,9 @@ describe('a whole answer where a stream was asked for', () => {
       status: 'completed',
       output: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }],
     };
-    expect(await accumulated('responses', answer)).toMatchObject({ output: [{ id: 'item_0', arguments: '{}' }] });
+    expect(await accumulated('responses', answer)).toMatchObject({
+      output: [{ id: 'item_0', arguments: '{}' }],
+    });
   });
 
   it.each(['incomplete', 'completed'])('ends as the response did: %s', (status) => {
@@ -273,13 +323,34 @@ describe('a whole answer where a stream was asked for', () => {
 
   it('of megabytes comes in events of less than one, of which none cuts a letter', () => {
     const long = '🚇x'.repeat(700_000);
-    const chat = { choices: [{ index: 0, message: { content: long, reasoning: long, tool_calls: [{ id: 'c', function: { name: 'f', arguments: long } }] } }] };
+    const chat = {
+      choices: [
+        {
+          index: 0,
+          message: {
+            content: long,
+            reasoning: long,
+            tool_calls: [{ id: 'c', function: { name: 'f', arguments: long } }],
+          },
+        },
+      ],
+    };
     const events = eventsFor('chat', chat);
     expect(Math.max(...events.map((event) => JSON.stringify(event).length))).toBeLessThan(SSE_EVENT_BYTES);
-    for (const event of events) expect(JSON.stringify(event).isWellFormed() && !JSON.stringify(event).includes('\\ud8')).toBe(true);
-    expect(readBack('chat', chat)).toMatchObject({ choices: [{ message: { content: long, reasoning: long } }] });
-    const message = { content: [{ type: 'text', text: long }, { type: 'thinking', thinking: long, signature: 's' }] };
-    expect(Math.max(...eventsFor('messages', message).map((event) => JSON.stringify(event).length))).toBeLessThan(SSE_EVENT_BYTES);
+    for (const event of events)
+      expect(JSON.stringify(event).isWellFormed() && !JSON.stringify(event).includes('\\ud8')).toBe(true);
+    expect(readBack('chat', chat)).toMatchObject({
+      choices: [{ message: { content: long, reasoning: long } }],
+    });
+    const message = {
+      content: [
+        { type: 'text', text: long },
+        { type: 'thinking', thinking: long, signature: 's' },
+      ],
+    };
+    expect(
+      Math.max(...eventsFor('messages', message).map((event) => JSON.stringify(event).length)),
+    ).toBeLessThan(SSE_EVENT_BYTES);
   });
 
   it.each(['', '[]', '"x"', '{', 'null'])('is none where it is no object: %s', (text) => {

@@ -11,8 +11,8 @@ import { openSource, writeAnswer } from '../../api/inference/translation/transla
 import { WholeAnswer } from '../../api/inference/translation/whole-answer.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { pathOf } from '../support/path-of.ts';
-import { startFormatGateway } from './format-gateway.ts';
 import { asAsked } from './asked-dialect.ts';
+import { startFormatGateway } from './format-gateway.ts';
 
 /** An id of 64 bits, a number that no float holds, and one that every float does. */
 const NUMBERS =

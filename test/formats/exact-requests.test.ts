@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isApiError } from '../../api/contract/errors.ts';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { parseExact } from '../../api/inference/json/exact-json.ts';
 import { scanJsonObject } from '../../api/inference/json/json-object.ts';
 import { NumberMarks } from '../../api/inference/json/number-marks.ts';
@@ -177,7 +178,7 @@ describe('a translated request', () => {
     const object = scanJsonObject(bytes);
     if (typeof object === 'string') throw new Error(object);
     const marks = new NumberMarks();
-    const body = withMarkedNumbers(object, JSON.parse(text), from, marks);
+    const body = runAtOnce(withMarkedNumbers(object, JSON.parse(text), from, marks));
     return translateRequest(
       body,
       from,
@@ -224,7 +225,11 @@ describe('a translated request', () => {
         const tool = `{"type":"function","name":"f","parameters":${schema}}`;
         const others: readonly [FormatName, TranslationTarget, string][] = [
           ['chat', 'messages', `{"messages":${hi},"functions":[{"name":"f","parameters":${schema}}]}`],
-          ['responses', 'chat', `{"input":${hi},"tools":[{"type":"namespace","name":"n","tools":[${tool}]}]}`],
+          [
+            'responses',
+            'chat',
+            `{"input":${hi},"tools":[{"type":"namespace","name":"n","tools":[${tool}]}]}`,
+          ],
           ['responses', 'chat', `{"input":[{"type":"additional_tools","tools":[${tool}]},${hi.slice(1)}}`],
           [
             'responses',
@@ -236,7 +241,11 @@ describe('a translated request', () => {
             'chat',
             `{"messages":[${hi.slice(1, -1)},{"role":"system","content":[{"type":"tool_addition","tool":{"type":"tool_definition","definition":{"name":"f","input_schema":${schema}}}}]}]}`,
           ],
-          ['messages', 'chat', `{"messages":${hi},"output_format":{"type":"json_schema","schema":${schema}}}`],
+          [
+            'messages',
+            'chat',
+            `{"messages":${hi},"output_format":{"type":"json_schema","schema":${schema}}}`,
+          ],
         ];
         for (const [from, to, text] of others) expect(sent(text, from, to)).toContain(schema);
         const example = `{"messages":${hi},"tools":[{"name":"f","input_schema":{"type":"object","properties":{}},"input_examples":[${answer}]}]}`;

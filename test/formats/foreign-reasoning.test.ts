@@ -38,7 +38,13 @@ describe('reasoning that another provider wrote', () => {
 
   it('leaves turns as they are that the caller has put side by side', () => {
     const list = [user('a'), user('b'), assistant(marked, text('c')), user('d'), user('e')];
-    expect(sent('messages', list)).toEqual([user('a'), user('b'), assistant(text('c')), user('d'), user('e')]);
+    expect(sent('messages', list)).toEqual([
+      user('a'),
+      user('b'),
+      assistant(text('c')),
+      user('d'),
+      user('e'),
+    ]);
   });
 
   it('leaves no empty answer at the end, or at the begin', () => {

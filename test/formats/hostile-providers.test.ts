@@ -184,7 +184,13 @@ describe.each(cells)('%s: a provider', (_, asked) => {
     ['a stream as JSON', good, 'application/json', {}, shown],
     ['JSON as a stream', wire.json('Hi'), 'text/event-stream', {}, 'Hi'],
     ['what it compressed', gzipSync(good), 'text/event-stream', { 'content-encoding': 'gzip' }, shown],
-    ['JSON that it compressed', gzipSync(wire.json('Hi')), 'application/json', { 'content-encoding': 'gzip' }, 'Hi'],
+    [
+      'JSON that it compressed',
+      gzipSync(wire.json('Hi')),
+      'application/json',
+      { 'content-encoding': 'gzip' },
+      'Hi',
+    ],
   ])('that answers %s is heard as any other', async (_name, bytes, type, headers, text) => {
     await expectAnswer(plays(bytes, type, headers), text);
   });
@@ -207,8 +213,18 @@ describe.each(cells)('%s: a provider', (_, asked) => {
       {},
     ],
     ['what it says to be compressed', good, 'text/event-stream', { 'content-encoding': 'gzip' }],
-    ['half of what it compressed', gzipSync(good).subarray(0, 40), 'text/event-stream', { 'content-encoding': 'gzip' }],
-    ['what it compressed in a way of its own', gzipSync(good), 'text/event-stream', { 'content-encoding': 'own' }],
+    [
+      'half of what it compressed',
+      gzipSync(good).subarray(0, 40),
+      'text/event-stream',
+      { 'content-encoding': 'gzip' },
+    ],
+    [
+      'what it compressed in a way of its own',
+      gzipSync(good),
+      'text/event-stream',
+      { 'content-encoding': 'own' },
+    ],
     [
       'JSON 100,000 levels deep',
       `{"choices":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,

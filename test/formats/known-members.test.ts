@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isApiError } from '../../api/contract/errors.ts';
-import { nameUnsupportedPlugins } from '../../api/inference/formats/name-unsupported-plugins.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { nameUnsupportedPlugins } from '../../api/inference/formats/name-unsupported-plugins.ts';
 import { UnsupportedFields } from '../../api/inference/formats/unsupported-fields.ts';
 import { bodyKinds, objectKinds } from '../../api/inference/policy/known-members.ts';
 import { toolPromptTokens } from '../../api/inference/price/prompt-bound.ts';
@@ -39,7 +39,10 @@ const blocks = [
   { type: 'search_result', source: 'x', title: 'x', content: [{ type: 'text', text: 'x' }] },
   { type: 'web_search_tool_result', content: [{ type: 'web_search_result' }] },
   { type: 'web_fetch_tool_result', content: { content: { source: { type: 'text' } } } },
-  { type: 'tool_addition', tool: { type: 'tool_definition', definition: { name: 'g', input_schema: schema } } },
+  {
+    type: 'tool_addition',
+    tool: { type: 'tool_definition', definition: { name: 'g', input_schema: schema } },
+  },
 ];
 
 /** Bodies that hold each object which any reader of the format looks into. */
@@ -104,8 +107,17 @@ const bodies: Readonly<Record<FormatName, object>> = {
       { type: 'apply_patch_call', call_id: 'd', operation: { type: 'delete_file', path: 'a' } },
       { type: 'apply_patch_call_output', call_id: 'd', output: 'x', status: 'completed' },
       { type: 'computer_call', call_id: 'e', action: { type: 'wait' } },
-      { type: 'computer_call_output', call_id: 'e', output: { type: 'computer_screenshot', image_url: GOOD } },
-      { type: 'compaction', content: 'x', summary: [{ type: 'summary_text', text: 'x' }], encrypted_content: 'x' },
+      {
+        type: 'computer_call_output',
+        call_id: 'e',
+        output: { type: 'computer_screenshot', image_url: GOOD },
+      },
+      {
+        type: 'compaction',
+        content: 'x',
+        summary: [{ type: 'summary_text', text: 'x' }],
+        encrypted_content: 'x',
+      },
     ],
     tools: [
       { type: 'function', name: 'f', parameters: schema },
@@ -127,7 +139,12 @@ const bodies: Readonly<Record<FormatName, object>> = {
           { type: 'redacted_thinking', data: 'x' },
           { type: 'tool_use', id: 't', name: 'f', input: { Type: 1 } },
           { type: 'server_tool_use', name: 'web_search' },
-          { type: 'compaction', content: 'x', encrypted_content: 'x', tool_changes: [{ type: 'tool_addition' }] },
+          {
+            type: 'compaction',
+            content: 'x',
+            encrypted_content: 'x',
+            tool_changes: [{ type: 'tool_addition' }],
+          },
         ],
       },
       { role: 'user', content: 'x' },

@@ -28,20 +28,29 @@ describe('functions of a chat', () => {
     ['none', { type: 'none' }],
     [{ name: 'get' }, { type: 'tool', name: 'get' }],
   ])('are called as is chosen: %j', (function_call, choice) => {
-    expect(sentTo('chat', 'messages', { messages: [user], functions, function_call }).tool_choice).toMatchObject(choice);
+    expect(
+      sentTo('chat', 'messages', { messages: [user], functions, function_call }).tool_choice,
+    ).toMatchObject(choice);
   });
 
   it('a choice of no function is refused by its name', () => {
-    expect(refusalOf('chat', 'messages', { messages: [user], functions, function_call: {} }).param).toBe('function_call');
+    expect(refusalOf('chat', 'messages', { messages: [user], functions, function_call: {} }).param).toBe(
+      'function_call',
+    );
   });
 
   it('members that nobody knows are left out and named', () => {
     const news = [{ ...functions[0], tomorrow: 1 }];
-    expect(leftOutOf('chat', 'messages', { messages: [user], functions: news })).toEqual(['functions[0].tomorrow']);
+    expect(leftOutOf('chat', 'messages', { messages: [user], functions: news })).toEqual([
+      'functions[0].tomorrow',
+    ]);
   });
 
   it('stand beside tools, if there are both, and then the tools decide', () => {
-    const tools = [{ type: 'function', function: { name: 'put', parameters: schema } }, { type: 'function', function: functions[0] }];
+    const tools = [
+      { type: 'function', function: { name: 'put', parameters: schema } },
+      { type: 'function', function: functions[0] },
+    ];
     const body = { messages: [user], functions, tools, tool_choice: 'required', function_call: 'none' };
     const sent = sentTo('chat', 'messages', body);
     expect(records(sent.tools).map(({ name }) => name)).toEqual(['put', 'get']);
@@ -65,7 +74,9 @@ describe('earlier calls of functions', () => {
     expect(first).toMatchObject({ type: 'tool_use', name: 'get', input: { city: 'Oslo' } });
     expect(second).toMatchObject({ type: 'tool_use', name: 'get', input: { city: 'Rome' } });
     expect(first?.id).not.toBe(second?.id);
-    expect(sent[2]?.content).toMatchObject([{ type: 'tool_result', tool_use_id: first?.id, content: [{ text: '7' }] }]);
+    expect(sent[2]?.content).toMatchObject([
+      { type: 'tool_result', tool_use_id: first?.id, content: [{ text: '7' }] },
+    ]);
     expect(sent[4]?.content).toMatchObject([
       { type: 'tool_result', tool_use_id: second?.id, content: [{ text: '20' }] },
       { type: 'text', text: 'x' },
@@ -85,7 +96,13 @@ describe('an answer to a caller of functions', () => {
     { type: 'text', text: 'I look.' },
     { type: 'tool_use', id: 'c1', name: 'get', input: { city: 'Oslo' } },
   ];
-  const begin = { type: 'message', role: 'assistant', model: 'm', id: 'a', usage: { input_tokens: 1, output_tokens: 1 } };
+  const begin = {
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    id: 'a',
+    usage: { input_tokens: 1, output_tokens: 1 },
+  };
   const answer: Answer = {
     whole: { ...begin, content, stop_reason: 'tool_use' },
     events: [
@@ -93,7 +110,11 @@ describe('an answer to a caller of functions', () => {
       { type: 'content_block_start', index: 0, content_block: content[0] },
       { type: 'content_block_stop', index: 0 },
       { type: 'content_block_start', index: 1, content_block: { ...content[1], input: {} } },
-      { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '{"city":' } },
+      {
+        type: 'content_block_delta',
+        index: 1,
+        delta: { type: 'input_json_delta', partial_json: '{"city":' },
+      },
       { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: '"Oslo"}' } },
       { type: 'content_block_stop', index: 1 },
       { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } },
@@ -107,7 +128,10 @@ describe('an answer to a caller of functions', () => {
     const [choice] = records(shown('messages', 'chat', answer, shownParts).choices);
     const message = recordOf(choice?.message);
     expect(choice?.finish_reason).toBe('function_call');
-    expect(message).toMatchObject({ content: 'I look.', function_call: { name: 'get', arguments: '{"city":"Oslo"}' } });
+    expect(message).toMatchObject({
+      content: 'I look.',
+      function_call: { name: 'get', arguments: '{"city":"Oslo"}' },
+    });
     expect(message).not.toHaveProperty('tool_calls');
     const messages = [user, message, { role: 'function', name: 'get', content: '7' }];
     expect(sentTo('chat', 'messages', { messages, functions }).messages).toMatchObject([
@@ -118,13 +142,19 @@ describe('an answer to a caller of functions', () => {
   });
 
   it('has empty arguments where the function is called with none', () => {
-    const none: Answer = { ...answer, events: answer.events.filter(({ type }: { type?: string }) => type !== 'content_block_delta') };
+    const none: Answer = {
+      ...answer,
+      events: answer.events.filter(({ type }: { type?: string }) => type !== 'content_block_delta'),
+    };
     const [choice] = records(shownStream('messages', 'chat', none, shownParts).choices);
     expect(recordOf(recordOf(choice?.message).function_call).arguments).toBe('{}');
   });
 
   it('loses no call if the model makes more than one all the same', () => {
-    const two = { ...answer.whole, content: [...content, { type: 'tool_use', id: 'c2', name: 'get', input: {} }] };
+    const two = {
+      ...answer.whole,
+      content: [...content, { type: 'tool_use', id: 'c2', name: 'get', input: {} }],
+    };
     const [choice] = records(shownWhole('messages', 'chat', { events: [], whole: two }, shownParts).choices);
     expect(choice?.message).toMatchObject({ function_call: { name: 'get' }, tool_calls: [{ id: 'c2' }] });
   });

@@ -30,7 +30,10 @@ it('an answer of very many numbered pieces is put together in a second or so', (
 });
 
 it('an answer of very many parts is translated in a second or so', () => {
-  const sink = new ResponsesSink({ id: 'x', createdAtS: 1, nowS: 2, model: 'acme/small' }, { echo: '"tools":[]', names: new Map() });
+  const sink = new ResponsesSink(
+    { id: 'x', createdAtS: 1, nowS: 2, model: 'acme/small' },
+    { echo: '"tools":[]', names: new Map() },
+  );
   sink.write({ type: 'start', id: 'x' });
   let bytes = 0;
   for (let index = 0; index < MANY; index++) {
@@ -115,7 +118,10 @@ describe('the many parts of an answer of chat', () => {
   const PARTS = 20_000;
   const each = (of: (n: number) => object) => Array.from({ length: PARTS }, (_, n) => of(n));
   const play = (deltas: object[]): number => {
-    const stream = new TranslatedStream(openSource('chat'), new ResponsesSink(identity, { echo: '"tools":[]', names: new Map() }));
+    const stream = new TranslatedStream(
+      openSource('chat'),
+      new ResponsesSink(identity, { echo: '"tools":[]', names: new Map() }),
+    );
     return cpuMsOf(() => {
       for (const delta of deltas)
         stream.read(Buffer.from(JSON.stringify({ id: 'c', choices: [{ index: 0, delta }] })), '');
@@ -151,10 +157,7 @@ describe('a passing stream of which a translation keeps more than a process can'
   const text = 'x'.repeat(1_000_000);
   const call = { index: 0, id: 'c', function: { name: 'f', arguments: '{' } };
   const play = (to: 'chat' | 'responses' | 'messages', delta: object) => {
-    const stream = new TranslatedStream(
-      openSource('chat'),
-      openSink(to, identity, asAsked),
-    );
+    const stream = new TranslatedStream(openSource('chat'), openSink(to, identity, asAsked));
     const read = (each: object) =>
       stream.read(Buffer.from(JSON.stringify({ id: 'c', choices: [{ index: 0, delta: each }] })), '').kind;
     read({ tool_calls: [call] });

@@ -222,7 +222,7 @@ describe.each(directions)('of %s asked in %s', (from, to) => {
   const ask = (value: object) => translateRequest({ ...value }, from, to, ASKED);
   const plain = ask(body);
   const plainText = isApiError(plain) ? plain.message : plain.object.bytes.toString();
-  /** What the provider is sent, and the names of what it is not sent. */
+  /** The body that the provider is sent, and the names of what it is not sent. */
   const sentAndNamed = (asked: unknown): unknown => {
     const result = isRecord(asked) ? ask(asked) : null;
     if (result === null || isApiError(result)) return result;
@@ -252,9 +252,12 @@ describe.each(directions)('of %s asked in %s', (from, to) => {
     ['plugins[1]', { plugins: [{ id: 'web' }, { id: 'context-compression' }] }],
     ['plugins[0]', { plugins: [{ id: 'file-parser', enabled: true }] }],
     ['transforms', { transforms: ['middle-out'] }],
-  ])('what only a router does around an answer is left out and named by its place: %s of %j', (param, more) => {
-    expect(sentAndNamed({ ...body, ...more })).toEqual([plainText, [param]]);
-  });
+  ])(
+    'what only a router does around an answer is left out and named by its place: %s of %j',
+    (param, more) => {
+      expect(sentAndNamed({ ...body, ...more })).toEqual([plainText, [param]]);
+    },
+  );
 
   it.each<[object]>([
     [{ plugins: [{ id: 'web' }, { id: 'web-fetch' }] }],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
-import { recordOf, records } from '../../api/inference/formats/values.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { recordOf, records } from '../../api/inference/formats/values.ts';
 import { QUIRK_NAMES, type QuirkName } from '../../api/simulator/quirks.ts';
 import { startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
 import { pathOf } from '../support/path-of.ts';
@@ -98,12 +98,16 @@ function partsOf(format: FormatName, answer: Record<string, unknown>) {
     case 'responses': {
       const output = records(answer.output);
       const textsOf = (type: string, list: 'content' | 'summary') =>
-        output.flatMap((item) => (item.type === type ? records(item[list]).map(({ text }) => String(text)) : [])).join('');
+        output
+          .flatMap((item) => (item.type === type ? records(item[list]).map(({ text }) => String(text)) : []))
+          .join('');
       return {
         text: textsOf('message', 'content'),
         reasoning: textsOf('reasoning', 'content') + textsOf('reasoning', 'summary'),
         calls: output.flatMap((item) =>
-          item.type === 'function_call' ? [[item.call_id, item.name, JSON.parse(String(item.arguments))]] : [],
+          item.type === 'function_call'
+            ? [[item.call_id, item.name, JSON.parse(String(item.arguments))]]
+            : [],
         ),
       };
     }
@@ -114,7 +118,9 @@ function partsOf(format: FormatName, answer: Record<string, unknown>) {
       return {
         text: joined('text', 'text'),
         reasoning: joined('thinking', 'thinking'),
-        calls: content.flatMap(({ type, id, name, input }) => (type === 'tool_use' ? [[id, name, input]] : [])),
+        calls: content.flatMap(({ type, id, name, input }) =>
+          type === 'tool_use' ? [[id, name, input]] : [],
+        ),
       };
     }
   }

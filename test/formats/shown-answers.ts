@@ -11,7 +11,7 @@ import { TranslatedStream } from '../../api/inference/translation/translated-str
 import { WholeAnswer } from '../../api/inference/translation/whole-answer.ts';
 import { asAsked } from './asked-dialect.ts';
 
-/** What a provider answers with, once as it streams it and once whole. */
+/** The answer of a provider, once as it streams it and once whole. */
 export interface Answer {
   /** JSON of each event. */
   events: object[];

@@ -20,7 +20,12 @@ interface Case {
   calls: Called[];
 }
 
-const piece = (index: number | null, id: string | null, name: string | null, json: unknown = null): object => ({
+const piece = (
+  index: number | null,
+  id: string | null,
+  name: string | null,
+  json: unknown = null,
+): object => ({
   ...(index === null ? {} : { index }),
   ...(id === null ? {} : { id, type: 'function' }),
   function: { ...(name === null ? {} : { name }), ...(json === null ? {} : { arguments: json }) },
@@ -31,7 +36,13 @@ const called = (id: string, name: string, json: string): Called => ({ id, name, 
 const cases: Case[] = [
   {
     who: 'numbers parallel calls, and sends each in pieces',
-    pieces: [[piece(0, 'a', 'f', '')], [piece(0, null, null, '{"x":')], [piece(1, 'b', 'g', '')], [piece(0, null, null, '1}')], [piece(1, null, null, '{}')]],
+    pieces: [
+      [piece(0, 'a', 'f', '')],
+      [piece(0, null, null, '{"x":')],
+      [piece(1, 'b', 'g', '')],
+      [piece(0, null, null, '1}')],
+      [piece(1, null, null, '{}')],
+    ],
     calls: [called('a', 'f', '{"x":1}'), called('b', 'g', '{}')],
   },
   {
@@ -41,7 +52,12 @@ const cases: Case[] = [
   },
   {
     who: 'gives all calls one number, and interleaves their pieces',
-    pieces: [[piece(0, 'a', 'f', '{"x":')], [piece(0, 'b', 'f', '{"x":')], [piece(0, 'a', null, '1}')], [piece(0, 'b', null, '2}')]],
+    pieces: [
+      [piece(0, 'a', 'f', '{"x":')],
+      [piece(0, 'b', 'f', '{"x":')],
+      [piece(0, 'a', null, '1}')],
+      [piece(0, 'b', null, '2}')],
+    ],
     calls: [called('a', 'f', '{"x":1}'), called('b', 'f', '{"x":2}')],
   },
   {
@@ -51,13 +67,25 @@ const cases: Case[] = [
   },
   {
     who: 'numbers no call',
-    pieces: [[piece(null, 'a', 'f', '{"x":')], [piece(null, null, null, '1}')], [piece(null, 'b', 'f', '{"x":')], [piece(null, null, null, '2}')]],
+    pieces: [
+      [piece(null, 'a', 'f', '{"x":')],
+      [piece(null, null, null, '1}')],
+      [piece(null, 'b', 'f', '{"x":')],
+      [piece(null, null, null, '2}')],
+    ],
     calls: [called('a', 'f', '{"x":1}'), called('b', 'f', '{"x":2}')],
   },
   {
     who: 'neither numbers nor names calls, and sends each whole',
-    pieces: [[piece(null, null, 'f', '{"x":1}'), piece(null, null, 'f', '{"x":2}')], [piece(null, null, 'g', '{}')]],
-    calls: [called(madeCallId('x', 0), 'f', '{"x":1}'), called(madeCallId('x', 1), 'f', '{"x":2}'), called(madeCallId('x', 2), 'g', '{}')],
+    pieces: [
+      [piece(null, null, 'f', '{"x":1}'), piece(null, null, 'f', '{"x":2}')],
+      [piece(null, null, 'g', '{}')],
+    ],
+    calls: [
+      called(madeCallId('x', 0), 'f', '{"x":1}'),
+      called(madeCallId('x', 1), 'f', '{"x":2}'),
+      called(madeCallId('x', 2), 'g', '{}'),
+    ],
   },
   {
     who: 'gives one number and no ids, and sends each whole',
@@ -127,7 +155,11 @@ const cases: Case[] = [
   },
   {
     who: 'gives all calls one id and no number, and sends each in pieces',
-    pieces: [[piece(null, 'f', 'f', '{"x":1}')], [piece(null, 'f', 'f', '{"x":')], [piece(null, 'f', null, '2}')]],
+    pieces: [
+      [piece(null, 'f', 'f', '{"x":1}')],
+      [piece(null, 'f', 'f', '{"x":')],
+      [piece(null, 'f', null, '2}')],
+    ],
     calls: [called('f', 'f', '{"x":1}'), called('f', 'f', '{"x":2}')],
   },
   {
@@ -147,7 +179,10 @@ const cases: Case[] = [
   },
   {
     who: 'numbers by words',
-    pieces: [[{ ...piece(null, 'a', 'f', '{"x":'), index: 'first' }], [{ ...piece(null, null, null, '1}'), index: 'first' }]],
+    pieces: [
+      [{ ...piece(null, 'a', 'f', '{"x":'), index: 'first' }],
+      [{ ...piece(null, null, null, '1}'), index: 'first' }],
+    ],
     calls: [called('a', 'f', '{"x":1}')],
   },
   {
@@ -159,7 +194,15 @@ const cases: Case[] = [
 
 function chunksOf({ pieces }: Pick<Case, 'pieces'>): Buffer[] {
   const chunk = (delta: object, finish_reason: string | null) =>
-    Buffer.from(JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] }));
+    Buffer.from(
+      JSON.stringify({
+        id: 'x',
+        object: 'chat.completion.chunk',
+        created: 1,
+        model: 'm',
+        choices: [{ index: 0, delta, finish_reason }],
+      }),
+    );
   return [...pieces.map((tool_calls) => chunk({ tool_calls }, null)), chunk({}, 'tool_calls')];
 }
 
@@ -213,7 +256,11 @@ function expectCalls(
     calls.map(({ id, name, arguments: json }) => ({ type: 'tool_use', id, name, input: JSON.parse(json) })),
   );
   expect(shown('chat')).toMatchObject({
-    choices: [{ message: { tool_calls: calls.map(({ id, ...named }) => ({ id, type: 'function', function: named })) } }],
+    choices: [
+      {
+        message: { tool_calls: calls.map(({ id, ...named }) => ({ id, type: 'function', function: named })) },
+      },
+    ],
   });
 }
 
@@ -225,13 +272,20 @@ describe('a call of which a stream ends without a word', () => {
     const call = { index: 0, id: 'c', function: { name: 'patch', arguments: '{"input":"*** Begin"}' } };
     const answer = { events: [chunk({ tool_calls: [call] })], whole: {} };
     expect(JSON.stringify(shownStream('chat', 'chat', answer, custom))).toContain('*** Begin');
-    expect(shownStream('chat', 'responses', answer, custom)).toMatchObject({ output: [{ input: '*** Begin' }] });
+    expect(shownStream('chat', 'responses', answer, custom)).toMatchObject({
+      output: [{ input: '*** Begin' }],
+    });
   });
 
   it('that waited for its name is shown all the same', () => {
-    const answer = { events: [chunk({ tool_calls: [{ index: 0, id: 'c', function: { arguments: '{"a":1}' } }] })], whole: {} };
+    const answer = {
+      events: [chunk({ tool_calls: [{ index: 0, id: 'c', function: { arguments: '{"a":1}' } }] })],
+      whole: {},
+    };
     for (const shown of [shownStream, shownCollected])
-      expect(shown('chat', 'responses', answer)).toMatchObject({ output: [{ call_id: 'c', arguments: '{"a":1}' }] });
+      expect(shown('chat', 'responses', answer)).toMatchObject({
+        output: [{ call_id: 'c', arguments: '{"a":1}' }],
+      });
   });
 
   it('whose arguments come behind the reason of the end is whole', () => {

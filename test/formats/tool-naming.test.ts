@@ -18,7 +18,9 @@ const space = (name: string, ...inner: string[]) => ({ type: 'namespace', name, 
 const patch = { type: 'custom', name: 'patch', format: { type: 'text' } };
 
 const namesSent = (body: object): string[] =>
-  records(sentTo('responses', 'chat', body).tools).map(({ function: called }) => textOf(recordOf(called).name));
+  records(sentTo('responses', 'chat', body).tools).map(({ function: called }) =>
+    textOf(recordOf(called).name),
+  );
 
 /** An answer of a chat server that calls the tools of these names. */
 function calling(...names: string[]): Answer {
@@ -28,7 +30,11 @@ function calling(...names: string[]): Answer {
     type: 'function',
     function: { name, arguments: '{"input":"y"}' },
   }));
-  const message = { role: 'assistant', content: null, tool_calls: calls.map(({ index: _, ...call }) => call) };
+  const message = {
+    role: 'assistant',
+    content: null,
+    tool_calls: calls.map(({ index: _, ...call }) => call),
+  };
   return {
     events: [
       { id: 'a', choices: [{ index: 0, delta: { tool_calls: calls }, finish_reason: null }] },
@@ -40,24 +46,27 @@ function calling(...names: string[]): Answer {
 
 const user1 = { type: 'message', ...user };
 
-describe.each(['additional_tools', 'tool_search_output'])('tools that an item of the type %s brings', (type) => {
-  const item = { type, role: 'developer', call_id: 's', tools: [space('files', 'read'), patch] };
-  const body = { input: [item, user1] };
+describe.each(['additional_tools', 'tool_search_output'])(
+  'tools that an item of the type %s brings',
+  (type) => {
+    const item = { type, role: 'developer', call_id: 's', tools: [space('files', 'read'), patch] };
+    const body = { input: [item, user1] };
 
-  it('are sent', () => {
-    expect(namesSent(body)).toEqual(['files__read', 'patch']);
-  });
+    it('are sent', () => {
+      expect(namesSent(body)).toEqual(['files__read', 'patch']);
+    });
 
-  it.each(ways)('are called back by their own names and kinds: %s', (_how, shown) => {
-    const answer = calling('files__read', 'patch');
-    const output = records(shown('chat', 'responses', answer, shownFor('responses', 'chat', body)).output);
-    expect(output).toMatchObject([
-      { type: 'function_call', name: 'read', namespace: 'files' },
-      { type: 'custom_tool_call', name: 'patch', input: 'y' },
-    ]);
-    expect(output[1]).not.toHaveProperty('namespace');
-  });
-});
+    it.each(ways)('are called back by their own names and kinds: %s', (_how, shown) => {
+      const answer = calling('files__read', 'patch');
+      const output = records(shown('chat', 'responses', answer, shownFor('responses', 'chat', body)).output);
+      expect(output).toMatchObject([
+        { type: 'function_call', name: 'read', namespace: 'files' },
+        { type: 'custom_tool_call', name: 'patch', input: 'y' },
+      ]);
+      expect(output[1]).not.toHaveProperty('namespace');
+    });
+  },
+);
 
 describe('tools whose joined names would be the same', () => {
   const cases: Record<string, object[]> = {
@@ -68,7 +77,9 @@ describe('tools whose joined names would be the same', () => {
     'cut short': [space('n'.repeat(40), `${'t'.repeat(40)}1`), space('n'.repeat(40), `${'t'.repeat(40)}2`)],
     'of one that has the other one’s shorter name': [
       space('n'.repeat(40), 't'.repeat(40)),
-      tool(new ToolNaming(callerToolsIn([space('n'.repeat(40), 't'.repeat(40))])).nameOf(callerTool('n', 't'))),
+      tool(
+        new ToolNaming(callerToolsIn([space('n'.repeat(40), 't'.repeat(40))])).nameOf(callerTool('n', 't')),
+      ),
     ],
   };
 
@@ -82,22 +93,35 @@ describe('tools whose joined names would be the same', () => {
     }
   });
 
-  it.each(Object.entries(cases))('are told apart in every answer, and in the next request: %s', (_how, tools) => {
-    const body = { input: [user1], tools };
-    const names = namesSent(body);
-    for (const [, shown] of ways) {
-      const output = records(shown('chat', 'responses', calling(...names), shownFor('responses', 'chat', body)).output);
-      const identities = tools.map((each) => {
-        const inner = records(Reflect.get(each, 'tools'))[0];
-        return inner === undefined ? [undefined, Reflect.get(each, 'name')] : [Reflect.get(each, 'name'), inner.name];
-      });
-      expect(output.map(({ namespace, name }) => [namespace, name])).toEqual(identities);
-      const results = names.map((_, index) => ({ type: 'function_call_output', call_id: `c${index}`, output: '7' }));
-      const next = sentTo('responses', 'chat', { tools, input: [user1, ...output, ...results] });
-      const called = records(records(next.messages)[1]?.tool_calls).map((call) => recordOf(call.function).name);
-      expect(called).toEqual(names);
-    }
-  });
+  it.each(Object.entries(cases))(
+    'are told apart in every answer, and in the next request: %s',
+    (_how, tools) => {
+      const body = { input: [user1], tools };
+      const names = namesSent(body);
+      for (const [, shown] of ways) {
+        const output = records(
+          shown('chat', 'responses', calling(...names), shownFor('responses', 'chat', body)).output,
+        );
+        const identities = tools.map((each) => {
+          const inner = records(Reflect.get(each, 'tools'))[0];
+          return inner === undefined
+            ? [undefined, Reflect.get(each, 'name')]
+            : [Reflect.get(each, 'name'), inner.name];
+        });
+        expect(output.map(({ namespace, name }) => [namespace, name])).toEqual(identities);
+        const results = names.map((_, index) => ({
+          type: 'function_call_output',
+          call_id: `c${index}`,
+          output: '7',
+        }));
+        const next = sentTo('responses', 'chat', { tools, input: [user1, ...output, ...results] });
+        const called = records(records(next.messages)[1]?.tool_calls).map(
+          (call) => recordOf(call.function).name,
+        );
+        expect(called).toEqual(names);
+      }
+    },
+  );
 
   it('have names that do not depend on the order of the tools, and are the ones that a choice names', () => {
     const tools = Object.values(cases).flat();
@@ -129,18 +153,21 @@ describe('tools whose joined names would be the same', () => {
     const word = fc.oneof(fc.stringMatching(/^[ab_]{1,5}$/), fc.string({ minLength: 1, maxLength: 80 }));
     const pair = fc.tuple(fc.oneof(fc.constant(null), word), word);
     fc.assert(
-      fc.property(fc.uniqueArray(pair, { maxLength: 8, selector: (each) => JSON.stringify(each) }), (pairs) => {
-        const callers = pairs.map(([namespace, name]) => ({ ...callerTool(name), namespace }));
-        const naming = new ToolNaming(callers);
-        const names = callers.map((each) => naming.nameOf(each));
-        expect(new Set(names).size).toBe(pairs.length);
-        for (const [index, name] of names.entries()) {
-          expect(name).toMatch(/^[\w-]{1,64}$/);
-          const own = callers[index];
-          const shown = naming.shown.get(name) ?? { namespace: null, name };
-          expect([shown.namespace, shown.name]).toEqual([own?.namespace, own?.name]);
-        }
-      }),
+      fc.property(
+        fc.uniqueArray(pair, { maxLength: 8, selector: (each) => JSON.stringify(each) }),
+        (pairs) => {
+          const callers = pairs.map(([namespace, name]) => ({ ...callerTool(name), namespace }));
+          const naming = new ToolNaming(callers);
+          const names = callers.map((each) => naming.nameOf(each));
+          expect(new Set(names).size).toBe(pairs.length);
+          for (const [index, name] of names.entries()) {
+            expect(name).toMatch(/^[\w-]{1,64}$/);
+            const own = callers[index];
+            const shown = naming.shown.get(name) ?? { namespace: null, name };
+            expect([shown.namespace, shown.name]).toEqual([own?.namespace, own?.name]);
+          }
+        },
+      ),
     );
   });
 });
@@ -153,7 +180,11 @@ describe('a name that the chat format has no room for', () => {
     const sent = sentTo('messages', 'chat', {
       ...body,
       tool_choice: { type: 'tool', name },
-      messages: [user, { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name, input: {} }] }, user],
+      messages: [
+        user,
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name, input: {} }] },
+        user,
+      ],
     });
     const [first] = records(sent.tools);
     const short = recordOf(first?.function).name;
@@ -173,7 +204,11 @@ describe('a name that the chat format has no room for', () => {
 });
 
 describe('a tool that the messages format brings in the middle of a conversation', () => {
-  const definition = { name: 'get_time', description: 'Tells it.', input_schema: { type: 'object', properties: {} } };
+  const definition = {
+    name: 'get_time',
+    description: 'Tells it.',
+    input_schema: { type: 'object', properties: {} },
+  };
   const addition = { type: 'tool_addition', tool: { type: 'tool_definition', definition } };
 
   it('is sent with the others, and the message that brings it says nothing', () => {

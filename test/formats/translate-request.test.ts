@@ -308,9 +308,12 @@ describe('to the messages format', () => {
     ['tools[0].type', { tools: [{ type: 'computer_use_preview' }] }],
     ['tool_choice', { tool_choice: 'required' }],
     ['tool_choice', { tools: [tool], tool_choice: { type: 'function' } }],
-  ])('what the meaning hangs on, and the format has no words for, is refused by its name: %s', (param, more) => {
-    expect(refused('chat', to, { messages, ...more })).toBe(param);
-  });
+  ])(
+    'what the meaning hangs on, and the format has no words for, is refused by its name: %s',
+    (param, more) => {
+      expect(refused('chat', to, { messages, ...more })).toBe(param);
+    },
+  );
 
   it.each<[string, object]>([
     ['seed', { seed: 1 }],
@@ -321,7 +324,10 @@ describe('to the messages format', () => {
     ['verbosity', { verbosity: 'low' }],
     ['a_new_field', { a_new_field: 1 }],
     ['reasoning.enabled', { reasoning: { enabled: 'no' } }],
-    ['tools[0].function.of_next_year', { tools: [{ ...tool, function: { ...tool.function, of_next_year: 1 } }] }],
+    [
+      'tools[0].function.of_next_year',
+      { tools: [{ ...tool, function: { ...tool.function, of_next_year: 1 } }] },
+    ],
     ['tool_choice.of_next_year', { tools: [tool], tool_choice: { ...choice, of_next_year: 1 } }],
   ])('what else the format has no words for is left out by its name: %s', (name, more) => {
     expect(leftOut('chat', to, { messages, ...more })).toEqual([name]);
@@ -416,9 +422,12 @@ describe('to the chat format', () => {
     ['input[0].type', 'responses', { input: [{ type: 'item_reference', id: 'i' }] }],
     ['tools[0].type', 'responses', { input: 'x', tools: [{ type: 'apply_patch' }] }],
     ['tool_choice', 'responses', { input: 'x', tool_choice: { type: 'apply_patch' } }],
-  ])('what the meaning hangs on, and the format has no words for, is refused by its name: %s', (param, from, body) => {
-    expect(refused(from, to, body)).toBe(param);
-  });
+  ])(
+    'what the meaning hangs on, and the format has no words for, is refused by its name: %s',
+    (param, from, body) => {
+      expect(refused(from, to, body)).toBe(param);
+    },
+  );
 
   it.each<[string, FormatName, object]>([
     ['messages[0].content[0].citations', 'messages', { messages: [{ role: 'user', content: [cited()] }] }],

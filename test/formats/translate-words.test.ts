@@ -143,10 +143,12 @@ describe('what is wanted of tools and answers is asked for', () => {
     const response_format = { type: 'json_object' };
     const body = { messages: [{ role: 'system', content: 'Be short.' }, user], response_format };
     expect(asked('chat', 'messages', body).system).toMatch(/^Be short\.\n\n.*JSON/s);
-    expect(asked('responses', 'messages', { input: 'x', text: { format: response_format } }).system).toContain('JSON');
-    expect(asked('responses', 'chat', { input: 'x', text: { format: response_format } }).response_format).toEqual(
-      response_format,
-    );
+    expect(
+      asked('responses', 'messages', { input: 'x', text: { format: response_format } }).system,
+    ).toContain('JSON');
+    expect(
+      asked('responses', 'chat', { input: 'x', text: { format: response_format } }).response_format,
+    ).toEqual(response_format);
   });
 
   it('no thought, in the word that the caller has for it', () => {
@@ -212,7 +214,12 @@ describe('what the chat format has other words for is said in them', () => {
   });
 
   it('a result of the caller’s own search, whose source stands before its text', () => {
-    const found = { type: 'search_result', source: 'https://a.example', title: 'A', content: [{ type: 'text', text: 'B' }] };
+    const found = {
+      type: 'search_result',
+      source: 'https://a.example',
+      title: 'A',
+      content: [{ type: 'text', text: 'B' }],
+    };
     expect(asked('messages', to, { messages: [{ role: 'user', content: [found] }] }).messages).toEqual([
       { role: 'user', content: ['A\nhttps://a.example', 'B'].map((text) => ({ type: 'text', text })) },
     ]);

@@ -9,7 +9,14 @@ import { translateRequest } from '../../api/inference/translation/translate-requ
 import { TranslatedStream } from '../../api/inference/translation/translated-stream.ts';
 import { WholeAnswer } from '../../api/inference/translation/whole-answer.ts';
 import { asAsked, askedDialect } from './asked-dialect.ts';
-import { type Answer, identity, shownCollected, shownEvents, shownStream, shownWhole } from './shown-answers.ts';
+import {
+  type Answer,
+  identity,
+  shownCollected,
+  shownEvents,
+  shownStream,
+  shownWhole,
+} from './shown-answers.ts';
 
 type Block = { type: string } & Record<string, unknown>;
 
@@ -326,7 +333,9 @@ describe('the pages that an answer rests on', () => {
     ['whole', shownWhole],
   ] as const;
   const citedIn = (response: Record<string, unknown>): unknown[] =>
-    records(response.output).flatMap(({ content }) => records(content).flatMap(({ annotations }) => records(annotations)));
+    records(response.output).flatMap(({ content }) =>
+      records(content).flatMap(({ annotations }) => records(annotations)),
+    );
 
   it.each(ways)('are named with the text that they prove, in responses: %s', (_how, shown) => {
     const answer = ofChat('It is so. And so.', [page('https://a/', 0, 9), file, page('https://b/', 10, 17)]);
@@ -336,11 +345,18 @@ describe('the pages that an answer rests on', () => {
     ]);
   });
 
-  it.each(ways)('point at the text before them where the provider says no place, or an empty one: %s', (_how, shown) => {
-    const answer = ofChat('It is so.', [page('https://a/'), page('https://b/', 0, 0), page('https://c/', 9, 9)]);
-    for (const cited of citedIn(shown('chat', 'responses', answer)))
-      expect(cited).toMatchObject({ start_index: 0, end_index: 9 });
-  });
+  it.each(ways)(
+    'point at the text before them where the provider says no place, or an empty one: %s',
+    (_how, shown) => {
+      const answer = ofChat('It is so.', [
+        page('https://a/'),
+        page('https://b/', 0, 0),
+        page('https://c/', 9, 9),
+      ]);
+      for (const cited of citedIn(shown('chat', 'responses', answer)))
+        expect(cited).toMatchObject({ start_index: 0, end_index: 9 });
+    },
+  );
 
   it.each(ways)('point at no text that is not there: %s', (_how, shown) => {
     const answer = ofChat('short', [page('https://a/', 2, 900), page('https://b/', -4, 3)]);
@@ -361,7 +377,11 @@ describe('the pages that an answer rests on', () => {
       { type: 'message_start', message: { id: 'm', content: [] } },
       ...blocks.flatMap(({ text, citations = [] }, index) => {
         const said = [{ type: 'content_block_delta', index, delta: { type: 'text_delta', text } }];
-        const cited = citations.map((citation) => ({ type: 'content_block_delta', index, delta: { type: 'citations_delta', citation } }));
+        const cited = citations.map((citation) => ({
+          type: 'content_block_delta',
+          index,
+          delta: { type: 'citations_delta', citation },
+        }));
         return [
           { type: 'content_block_start', index, content_block: { type: 'text', text: '', citations: [] } },
           ...(place === 'before' ? [...cited, ...said] : [...said, ...cited]),
@@ -382,7 +402,9 @@ describe('the pages that an answer rests on', () => {
         [18, 26],
       ];
       const inResponses = citedIn(shown('messages', 'responses', answer));
-      expect(inResponses).toMatchObject(spans.map(([start_index, end_index]) => ({ start_index, end_index })));
+      expect(inResponses).toMatchObject(
+        spans.map(([start_index, end_index]) => ({ start_index, end_index })),
+      );
       const message = recordOf(recordOf(records(shown('messages', 'chat', answer).choices)[0]).message);
       expect(records(message.annotations).map(({ url_citation: cited }) => cited)).toMatchObject(
         spans.map(([start_index, end_index]) => ({ start_index, end_index })),

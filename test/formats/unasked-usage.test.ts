@@ -164,8 +164,49 @@ it.each(PROVIDER_KINDS)('a translated chat says the same: %s', async (kind) => {
   expect(shown.chunks.at(-1)?.usage?.prompt_tokens).toBe(5);
 });
 
-it('a chunk that is not ours to write keeps every byte but its empty usage', async () => {
+describe('a client that is made for OpenRouter', () => {
+  const agents = [
+    'ai-sdk/openrouter/3.1.0 ai-sdk/provider-utils/4.0.1 runtime/node.js/26',
+    'speakeasy-sdk/typescript 1.3.19 2.788.4 1.0.0 @openrouter/sdk',
+    'speakeasy-sdk/python 0.1.2 2.768.0 1.0.0 openrouter',
+    'speakeasy-sdk/go 0.2.0 2.800.1 1.0.0 github.com/OpenRouterTeam/go-sdk',
+  ];
+  const stream = sent(part('Hello'), finish(), trailer(`,"usage":${RECORD}`));
+
+  async function shownTo(userAgent: string, members: object): Promise<string> {
+    provider.answers = plays(stream);
+    const body = requestIn('chat', modelOf['chat only'], { stream: true, ...members });
+    const agent = await gateway.newAgent({ creditUsd: '1' });
+    return (await gateway.post(body, { agent, headers: { 'user-agent': userAgent } })).text();
+  }
+
+  it.each(agents)(
+    'has usage and cost in every stream, which it reads without asking: %s',
+    async (userAgent) => {
+      const text = await shownTo(userAgent, {});
+      expect(text.match(/"usage"/g)).toHaveLength(1);
+      expect(eventsIn(text).at(-1)).toMatchObject({ usage: { prompt_tokens: 5, cost: 0.000003814 } });
+    },
+  );
+
+  it.each([{ usage: { include: false } }, { stream_options: { include_usage: false } }])(
+    'has none where it says so: %j',
+    async (members) => {
+      expect(await shownTo(agents[0] ?? '', members)).not.toContain('"usage"');
+    },
+  );
+
+  it.each(['openai/js 7.57.0', 'ai-sdk/openai/4.0.2', ''])(
+    'is told from others, which are shown usage where they ask for it: %s',
+    async (userAgent) => {
+      expect(await shownTo(userAgent, {})).not.toContain('"usage"');
+      expect(await shownTo(userAgent, { usage: { include: true } })).toContain('"usage"');
+    },
+  );
+});
+
+it('a chunk that is not ours to write keeps every byte but its empty usage, and names a provider', async () => {
   const odd = '"odd":{"usage":null,"n":1.0,"s":"\\"usage\\":null"}';
   const { text } = await streamed(sent(part('Hello', `,${odd},"usage":null`), finish()), false);
-  expect(text).toContain(part('Hello', `,${odd}`).replace('"model":"m"', '"model":"m"'));
+  expect(text).toContain(part('Hello', `,${odd}`).replace('{', '{"provider":"faregate",'));
 });

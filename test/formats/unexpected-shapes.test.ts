@@ -37,10 +37,10 @@ const TEXT = 'Hi';
 const CHARGED = 3_814n;
 
 const ask = (kind: ProviderKind, format: FormatName, stream: boolean, more: object = {}): Promise<Response> =>
-  gateway.post(
-    requestIn(format, modelOf[kind], { ...(stream ? { stream } : {}), ...more }),
-    { path: pathOf(format), agent },
-  );
+  gateway.post(requestIn(format, modelOf[kind], { ...(stream ? { stream } : {}), ...more }), {
+    path: pathOf(format),
+    agent,
+  });
 
 /** The answer as a client reads it: streamed events are put together. */
 async function readAnswer(response: Response, format: FormatName, stream: boolean): Promise<string> {
@@ -110,18 +110,24 @@ describe.each(calls)('$format of $kind, streamed: $stream', ({ kind, format, str
     expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
   });
 
-  it.each(['gzip', 'deflate', 'br', 'zstd'])('is free where it is no %s at all, and the connection is closed', async (encoding) => {
-    const closed = Promise.withResolvers<void>();
-    provider.answers = (res) => {
-      res.once('close', () => closed.resolve());
-      res.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': encoding });
-      res.write(Buffer.alloc(4_096, 0x55));
-    };
-    const response = await ask(kind, format, stream);
-    expect([response.status, JSON.parse(await response.text()).error.code]).toEqual([502, 'provider_error']);
-    await closed.promise;
-    expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
-  });
+  it.each(['gzip', 'deflate', 'br', 'zstd'])(
+    'is free where it is no %s at all, and the connection is closed',
+    async (encoding) => {
+      const closed = Promise.withResolvers<void>();
+      provider.answers = (res) => {
+        res.once('close', () => closed.resolve());
+        res.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': encoding });
+        res.write(Buffer.alloc(4_096, 0x55));
+      };
+      const response = await ask(kind, format, stream);
+      expect([response.status, JSON.parse(await response.text()).error.code]).toEqual([
+        502,
+        'provider_error',
+      ]);
+      await closed.promise;
+      expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
+    },
+  );
 
   it('is cut at the bound of an answer where few bytes expand to more', async () => {
     const closed = Promise.withResolvers<void>();
@@ -156,7 +162,9 @@ describe('a native answer of responses whose last event has no output', () => {
         namedEvent('response.output_item.done', { output_index: 0, item }) +
         namedEvent('response.completed', { response: { ...frame, ...output } }),
     );
-    const answer = JSON.parse(await readAnswer(await ask('all formats', 'responses', false), 'responses', false));
+    const answer = JSON.parse(
+      await readAnswer(await ask('all formats', 'responses', false), 'responses', false),
+    );
     expect(answer).toMatchObject({ output: [item], output_text: TEXT });
     await costsAsAlways();
   });
@@ -236,33 +244,53 @@ describe('a stream of responses that fails in its middle', () => {
     });
     // Clients read the members that repeat the request without asking whether they are there.
     expect(events.at(-1)).toMatchObject({
-      response: { tools: [], tool_choice: 'auto', text: { format: { type: 'text' } }, reasoning: { effort: null }, store: false },
+      response: {
+        tools: [],
+        tool_choice: 'auto',
+        text: { format: { type: 'text' } },
+        reasoning: { effort: null },
+        store: false,
+      },
     });
     if (kind !== 'all formats')
       expect(events.map(({ sequence_number: at }) => at)).toEqual(events.map((_, index) => index));
   });
 });
 
+it('an image in a whole answer reaches a caller of events, although no part of it comes by itself', async () => {
+  const url = `data:image/png;base64,${'A'.repeat(3 * 1024 * 1024)}`;
+  const images = [{ type: 'image_url', image_url: { url } }];
+  const whole = JSON.parse(wires.chat.json(TEXT));
+  whole.choices[0].message.images = images;
+  provider.answers = plays(JSON.stringify(whole), 'application/json');
+  const answer = JSON.parse(await readAnswer(await ask('all formats', 'chat', true), 'chat', true));
+  expect(answer.choices[0].message).toMatchObject({ content: TEXT, images });
+  await costsAsAlways();
+});
+
 describe('a chat of a server that names no provider', () => {
   const chunksIn = (text: string): Record<string, unknown>[] =>
     [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data));
 
-  it.each(PROVIDER_KINDS)('has one in every chunk and every whole answer of %s, usage and errors included', async (kind) => {
-    const wire = wires[askedIn(kind, 'chat')];
-    const more = { stream_options: { include_usage: true } };
-    provider.answers = plays(wholeStream(wire, 'Hi', ' there', '!'));
-    const chunks = chunksIn(await (await ask(kind, 'chat', true, more)).text());
-    expect(chunks.length).toBeGreaterThan(4);
-    provider.answers = plays(wire.json(TEXT), 'application/json');
-    const whole = JSON.parse(await (await ask(kind, 'chat', false)).text());
-    provider.answers = (res) => {
-      res.writeHead(200, { 'content-type': 'text/event-stream' });
-      res.write(wire.start() + wire.textStart + wire.text(TEXT), () => res.destroy());
-    };
-    const failed = chunksIn(await (await ask(kind, 'chat', true, more)).text());
-    expect(failed.at(-1)).toHaveProperty('error');
-    for (const chunk of [...chunks, whole, ...failed]) expect(chunk).toHaveProperty('provider', 'faregate');
-  });
+  it.each(PROVIDER_KINDS)(
+    'has one in every chunk and every whole answer of %s, usage and errors included',
+    async (kind) => {
+      const wire = wires[askedIn(kind, 'chat')];
+      const more = { stream_options: { include_usage: true } };
+      provider.answers = plays(wholeStream(wire, 'Hi', ' there', '!'));
+      const chunks = chunksIn(await (await ask(kind, 'chat', true, more)).text());
+      expect(chunks.length).toBeGreaterThan(4);
+      provider.answers = plays(wire.json(TEXT), 'application/json');
+      const whole = JSON.parse(await (await ask(kind, 'chat', false)).text());
+      provider.answers = (res) => {
+        res.writeHead(200, { 'content-type': 'text/event-stream' });
+        res.write(wire.start() + wire.textStart + wire.text(TEXT), () => res.destroy());
+      };
+      const failed = chunksIn(await (await ask(kind, 'chat', true, more)).text());
+      expect(failed.at(-1)).toHaveProperty('error');
+      for (const chunk of [...chunks, whole, ...failed]) expect(chunk).toHaveProperty('provider', 'faregate');
+    },
+  );
 
   it('keeps the name that a router gives', async () => {
     const named = wholeStream(wires.chat, TEXT).replaceAll('data: {', 'data: {"provider":"Acme",');

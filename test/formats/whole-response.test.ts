@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isRecord } from '#core/is-record.ts';
+import { echoOf } from '../../api/inference/formats/responses-echo.ts';
 import { recordOf, records } from '../../api/inference/formats/values.ts';
 import { scanJsonObject } from '../../api/inference/json/json-object.ts';
-import { echoOf } from '../../api/inference/formats/responses-echo.ts';
 import { asAsked } from './asked-dialect.ts';
 import { type Answer, shownCollected, shownEvents, shownStream, shownWhole } from './shown-answers.ts';
 
@@ -20,7 +20,10 @@ function answered(message: Record<string, unknown>, reason: string): Answer {
   );
   return {
     events: [...deltas, chunk({}, reason)],
-    whole: { id: 'a', choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: reason }] },
+    whole: {
+      id: 'a',
+      choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: reason }],
+    },
   };
 }
 
@@ -63,7 +66,10 @@ describe('a response', () => {
   };
 
   it.each(ways)('has every member of its format, and repeats the request: %s', (_how, shown) => {
-    const response = shown('chat', 'responses', answered({ content: 'hi' }, 'stop'), { ...asAsked, echo: echo(request) });
+    const response = shown('chat', 'responses', answered({ content: 'hi' }, 'stop'), {
+      ...asAsked,
+      echo: echo(request),
+    });
     expect(Object.keys(response)).toEqual(expect.arrayContaining(MEMBERS.split(' ')));
     const { model: _model, input: _input, ...repeated } = request;
     expect(response).toMatchObject({
@@ -94,7 +100,12 @@ describe('a response', () => {
     const [created, inProgress] = eventsOf(answered({ content: 'hi' }, 'stop'));
     expect([created?.type, inProgress?.type]).toEqual(['response.created', 'response.in_progress']);
     for (const event of [created, inProgress])
-      expect(event?.response).toMatchObject({ status: 'in_progress', completed_at: null, output: [], usage: null });
+      expect(event?.response).toMatchObject({
+        status: 'in_progress',
+        completed_at: null,
+        output: [],
+        usage: null,
+      });
   });
 
   it('numbers its events from 0 on, each once', () => {
@@ -110,15 +121,24 @@ describe('an answer that was cut', () => {
       { id: 'c2', type: 'function', function: { name: 'f', arguments: '{"a":' } },
     ];
     const response = shown('chat', 'responses', answered({ content: 'hi', tool_calls: calls }, 'length'));
-    expect(response).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
-    expect(records(response.output).map(({ status }) => status)).toEqual(['completed', 'completed', 'incomplete']);
+    expect(response).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+    });
+    expect(records(response.output).map(({ status }) => status)).toEqual([
+      'completed',
+      'completed',
+      'incomplete',
+    ]);
     const text = shown('chat', 'responses', answered({ content: 'hi' }, 'length'));
     expect(records(text.output)).toMatchObject([{ type: 'message', status: 'incomplete' }]);
   });
 
   it('ends in the event of an incomplete response', () => {
     expect(typesOf(eventsOf(answered({ content: 'hi' }, 'length'))).at(-1)).toBe('response.incomplete');
-    expect(typesOf(eventsOf(answered({ content: 'hi' }, 'content_filter'))).at(-1)).toBe('response.incomplete');
+    expect(typesOf(eventsOf(answered({ content: 'hi' }, 'content_filter'))).at(-1)).toBe(
+      'response.incomplete',
+    );
   });
 });
 
@@ -158,7 +178,9 @@ describe('reasoning', () => {
       { type: 'reasoning.encrypted', data: 'E', index: 0 },
     ];
     for (const [, shown] of ways) {
-      const output = records(shown('chat', 'responses', answered({ reasoning_details: details }, 'stop')).output);
+      const output = records(
+        shown('chat', 'responses', answered({ reasoning_details: details }, 'stop')).output,
+      );
       expect(output[0]).toMatchObject({ summary: [{ type: 'summary_text', text: 'so' }] });
       expect(output.some(({ encrypted_content: kept }) => kept === 'issuer:::encrypted:E')).toBe(true);
     }
@@ -170,8 +192,12 @@ describe('a call without arguments', () => {
     const call = { id: 'c1', type: 'function', function: { name: 'f' } };
     const answer = answered({ tool_calls: [call] }, 'tool_calls');
     expect(records(shown('chat', 'responses', answer).output)).toMatchObject([{ arguments: '{}' }]);
-    expect(records(shown('chat', 'messages', answer).content)).toMatchObject([{ type: 'tool_use', input: {} }]);
+    expect(records(shown('chat', 'messages', answer).content)).toMatchObject([
+      { type: 'tool_use', input: {} },
+    ]);
     const message = recordOf(records(shown('chat', 'chat', answer).choices)[0]).message;
-    expect(records(recordOf(message).tool_calls)).toMatchObject([{ function: { name: 'f', arguments: '{}' } }]);
+    expect(records(recordOf(message).tool_calls)).toMatchObject([
+      { function: { name: 'f', arguments: '{}' } },
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SECOND_MS } from '#core/clock.ts';
 import type { FormatName } from '#core/catalog/catalog.ts';
+import { SECOND_MS } from '#core/clock.ts';
 import { requestIn } from '../formats/requests.ts';
 import { wholeStream, wires } from '../formats/wires.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
@@ -70,7 +70,8 @@ const isAsked = (times = 1): Promise<void> => until(() => provider.asked() === t
 
 async function addedMs(): Promise<{ count: number; sum: number }> {
   const text = await (await fetch(`${gateway.running.internalUrl}/metrics`)).text();
-  const sampleOf = (name: string) => Number(new RegExp(`^faregate_added_latency_ms_${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  const sampleOf = (name: string) =>
+    Number(new RegExp(`^faregate_added_latency_ms_${name} (\\S+)$`, 'm').exec(text)?.[1]);
   return { count: sampleOf('count'), sum: sampleOf('sum') };
 }
 
@@ -95,7 +96,9 @@ describe('a stream whose provider is silent', () => {
   });
 
   it('names every field that a provider which may answer is not sent, and no answer’s id', async () => {
-    const release = holdFirst(plays(wholeStream(wires.chat, TEXT), 'text/event-stream', { 'x-generation-id': 'gen-1' }));
+    const release = holdFirst(
+      plays(wholeStream(wires.chat, TEXT), 'text/event-stream', { 'x-generation-id': 'gen-1' }),
+    );
     const call = ask('chat', true);
     await isAsked();
     await passTime(gateway, clock, 15 * SECOND_MS);

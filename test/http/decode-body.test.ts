@@ -24,12 +24,15 @@ describe('a body that is compressed', () => {
     expect(await decodeBody(compress(Buffer.alloc(50_000_000)), encoding, BYTES_MAX)).toBe('too_large');
   });
 
-  it.each(ways)('is broken where it is not what it says, or ends too early: %s', async (encoding, compress) => {
-    expect(await decodeBody(plain, encoding, BYTES_MAX)).toBe('broken');
-    const whole = compress(plain);
-    expect(await decodeBody(whole.subarray(0, whole.length - 5), encoding, BYTES_MAX)).toBe('broken');
-    expect(await decodeBody(Buffer.alloc(0), encoding, BYTES_MAX)).toBe('broken');
-  });
+  it.each(ways)(
+    'is broken where it is not what it says, or ends too early: %s',
+    async (encoding, compress) => {
+      expect(await decodeBody(plain, encoding, BYTES_MAX)).toBe('broken');
+      const whole = compress(plain);
+      expect(await decodeBody(whole.subarray(0, whole.length - 5), encoding, BYTES_MAX)).toBe('broken');
+      expect(await decodeBody(Buffer.alloc(0), encoding, BYTES_MAX)).toBe('broken');
+    },
+  );
 
   it('is in no other way, nor in two at once', async () => {
     for (const encoding of ['compress', 'gzip, br', 'sdch']) {

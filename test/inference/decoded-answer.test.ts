@@ -1,13 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  brotliCompressSync,
-  deflateRawSync,
-  deflateSync,
-  gzipSync,
-  zstdCompressSync,
-} from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Pool } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { GATE_BUFFER_BYTES, JSON_ANSWER_BYTES } from '#core/limits.ts';
@@ -63,7 +57,8 @@ describe('an answer that the provider compressed unasked', () => {
     const { upstream, answer, connection } = begin(encoding);
     const heard = listener();
     const bytes = compress(Buffer.from(text));
-    for (let at = 0; at < bytes.length; at += 1_000) answer.onResponseData(connection, bytes.subarray(at, at + 1_000));
+    for (let at = 0; at < bytes.length; at += 1_000)
+      answer.onResponseData(connection, bytes.subarray(at, at + 1_000));
     answer.onResponseEnd(connection, {});
     upstream.pipeTo(heard.receiver);
     expect(await heard.ended).toBe('end');
@@ -71,37 +66,47 @@ describe('an answer that the provider compressed unasked', () => {
     expect(connection.aborted).toBe(false);
   });
 
-  it.each(['identity', '', 'compress', 'gzip, br'])('is passed as it came under a coding that is none to decode: %j', async (encoding) => {
-    const { upstream, answer, connection } = begin(encoding);
-    const heard = listener();
-    upstream.pipeTo(heard.receiver);
-    answer.onResponseData(connection, Buffer.from('plain'));
-    answer.onResponseEnd(connection, {});
-    expect([await heard.ended, heard.text()]).toEqual(['end', 'plain']);
-  });
+  it.each(['identity', '', 'compress', 'gzip, br'])(
+    'is passed as it came under a coding that is none to decode: %j',
+    async (encoding) => {
+      const { upstream, answer, connection } = begin(encoding);
+      const heard = listener();
+      upstream.pipeTo(heard.receiver);
+      answer.onResponseData(connection, Buffer.from('plain'));
+      answer.onResponseEnd(connection, {});
+      expect([await heard.ended, heard.text()]).toEqual(['end', 'plain']);
+    },
+  );
 
-  it.each(codings)('in %s and is broken closes its connection, and later bytes change nothing', async (encoding, compress) => {
-    const { upstream, answer, connection } = begin(encoding);
-    const heard = listener();
-    upstream.pipeTo(heard.receiver);
-    const bytes = compress(Buffer.from(text));
-    answer.onResponseData(connection, bytes.subarray(0, bytes.length / 2));
-    for (let pieces = 0; pieces < 64; pieces++) answer.onResponseData(connection, noise.subarray(pieces * 1_024, (pieces + 1) * 1_024));
-    expect(await heard.ended).toBe('cut');
-    expect(connection.aborted).toBe(true);
-    const before = heard.text();
-    answer.onResponseData(connection, bytes);
-    answer.onResponseEnd(connection, {});
-    expect([heard.text(), upstream.ended]).toEqual([before, true]);
-  });
+  it.each(codings)(
+    'in %s and is broken closes its connection, and later bytes change nothing',
+    async (encoding, compress) => {
+      const { upstream, answer, connection } = begin(encoding);
+      const heard = listener();
+      upstream.pipeTo(heard.receiver);
+      const bytes = compress(Buffer.from(text));
+      answer.onResponseData(connection, bytes.subarray(0, bytes.length / 2));
+      for (let pieces = 0; pieces < 64; pieces++)
+        answer.onResponseData(connection, noise.subarray(pieces * 1_024, (pieces + 1) * 1_024));
+      expect(await heard.ended).toBe('cut');
+      expect(connection.aborted).toBe(true);
+      const before = heard.text();
+      answer.onResponseData(connection, bytes);
+      answer.onResponseEnd(connection, {});
+      expect([heard.text(), upstream.ended]).toEqual([before, true]);
+    },
+  );
 
-  it.each(codings)('in %s that is none at all has never started, and its connection is closed', async (encoding) => {
-    const { upstream, answer, connection } = begin(encoding);
-    answer.onResponseData(connection, Buffer.from('{"this":"is plain JSON under a wrong name"}'));
-    answer.onResponseEnd(connection, {});
-    expect(await upstream.started).toEqual({ ok: false, cause: 'cut' });
-    expect(connection.aborted).toBe(true);
-  });
+  it.each(codings)(
+    'in %s that is none at all has never started, and its connection is closed',
+    async (encoding) => {
+      const { upstream, answer, connection } = begin(encoding);
+      answer.onResponseData(connection, Buffer.from('{"this":"is plain JSON under a wrong name"}'));
+      answer.onResponseEnd(connection, {});
+      expect(await upstream.started).toEqual({ ok: false, cause: 'cut' });
+      expect(connection.aborted).toBe(true);
+    },
+  );
 
   it('of few bytes that expand to many waits at 64 KiB for its reader, and so does the connection', async () => {
     const { upstream, answer, connection } = begin('gzip');
@@ -109,7 +114,7 @@ describe('an answer that the provider compressed unasked', () => {
     answer.onResponseData(connection, gzipSync(Buffer.alloc(64 * 1024 * 1024)));
     expect(await upstream.started).toEqual({ ok: true });
     await until(() => connection.paused);
-    // What the decoder had ready comes within some turns of the event loop, if anything does.
+    // Bytes that the decoder had ready come within some turns of the event loop, if any do.
     for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
     expect(upstream.bytesReceived).toBeLessThan(4 * GATE_BUFFER_BYTES);
   });
@@ -125,7 +130,11 @@ describe('an answer that the provider compressed unasked', () => {
   it('is cut at eight whole answers where it passes as a stream', async () => {
     const { upstream, answer, connection } = begin('gzip');
     let length = 0;
-    const heard = listener({ data: (chunk) => { length += chunk.length; } });
+    const heard = listener({
+      data: (chunk) => {
+        length += chunk.length;
+      },
+    });
     upstream.pipeTo(heard.receiver);
     const member = gzipSync(Buffer.alloc(1024 * 1024));
     for (let mebibytes = 0; mebibytes < 300; mebibytes++) answer.onResponseData(connection, member);
@@ -169,20 +178,23 @@ describe('an answer that the provider compressed unasked', () => {
   });
 });
 
-it.each(['gzip', 'deflate', 'br', 'zstd'])('a provider that goes on with broken %s loses its connection', async (encoding) => {
-  const closed = Promise.withResolvers<void>();
-  const server = createServer((_req, res) => {
-    res.once('close', () => closed.resolve());
-    res.writeHead(200, { 'content-encoding': encoding });
-    res.write(Buffer.alloc(64 * 1024, 0x55));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const pool = new Pool(`http://127.0.0.1:${port}`, { bodyTimeout: 0 });
-  const upstream = new UpstreamRequest();
-  pool.dispatch({ method: 'GET', path: '/' }, new DecodedAnswer(upstream));
-  expect(await upstream.started).toEqual({ ok: false, cause: 'cut' });
-  await closed.promise;
-  await pool.close();
-  server.close();
-});
+it.each(['gzip', 'deflate', 'br', 'zstd'])(
+  'a provider that goes on with broken %s loses its connection',
+  async (encoding) => {
+    const closed = Promise.withResolvers<void>();
+    const server = createServer((_req, res) => {
+      res.once('close', () => closed.resolve());
+      res.writeHead(200, { 'content-encoding': encoding });
+      res.write(Buffer.alloc(64 * 1024, 0x55));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const pool = new Pool(`http://127.0.0.1:${port}`, { bodyTimeout: 0 });
+    const upstream = new UpstreamRequest();
+    pool.dispatch({ method: 'GET', path: '/' }, new DecodedAnswer(upstream));
+    expect(await upstream.started).toEqual({ ok: false, cause: 'cut' });
+    await closed.promise;
+    await pool.close();
+    server.close();
+  },
+);

@@ -13,7 +13,9 @@ const KNOWN = (Object.keys(dialects) as DialectName[]).filter((name) => name !==
 function askedAt(dialect: DialectName, body: object | string) {
   const catalog = testCatalog({
     models: [model({ inputModalities: ['text', 'image'], endpoints: [endpoint({ providerId: 'plain' })] })],
-    providers: [provider({ id: 'plain', kind: providerKinds.openai, formats: ['chat'], dialect: dialects[dialect] })],
+    providers: [
+      provider({ id: 'plain', kind: providerKinds.openai, formats: ['chat'], dialect: dialects[dialect] }),
+    ],
   });
   const text = typeof body === 'string' ? body : JSON.stringify({ model: 'acme/small', ...body });
   const plan = planOf(text, catalog);
@@ -69,9 +71,21 @@ describe.each(KNOWN)('an earlier answer at a server of %s', (name) => {
   it.each<[string, object]>([
     ['reasoning', { reasoning: 'so' }],
     ['reasoning_content', { reasoning_content: 'so' }],
-    ['reasoning_details', { reasoning_details: [{ type: 'reasoning.text', text: 's' }, { type: 'reasoning.summary', summary: 'o' }] }],
+    [
+      'reasoning_details',
+      {
+        reasoning_details: [
+          { type: 'reasoning.text', text: 's' },
+          { type: 'reasoning.summary', summary: 'o' },
+        ],
+      },
+    ],
   ])('has reasoning that another vendor writes in %s', (_member, given) => {
-    const { [reasoningMember ?? 'none']: sent, ...rest } = sentAnswer(name, { content: null, tool_calls: [call], ...given });
+    const { [reasoningMember ?? 'none']: sent, ...rest } = sentAnswer(name, {
+      content: null,
+      tool_calls: [call],
+      ...given,
+    });
     expect(sent).toBe(reasoningMember === null ? undefined : 'so');
     expect(rest).toEqual({ role: 'assistant', content: null, tool_calls: [call] });
   });
@@ -101,8 +115,15 @@ describe.each(KNOWN)('an earlier answer at a server of %s', (name) => {
 
   it('keeps the digits of numbers beside what is left out', () => {
     const parts = [{ type: 'text', text: 'x' }];
-    const messages = [{ role: 'user', content: parts, seed: 0 }, { role: 'assistant', ...printedBack }, result];
-    const text = JSON.stringify({ model: 'acme/small', messages }).replace('"seed":0', '"seed":12345678901234567890');
+    const messages = [
+      { role: 'user', content: parts, seed: 0 },
+      { role: 'assistant', ...printedBack },
+      result,
+    ];
+    const text = JSON.stringify({ model: 'acme/small', messages }).replace(
+      '"seed":0',
+      '"seed":12345678901234567890',
+    );
     const { text: sent } = askedAt(name, text);
     expect(sent).toContain('12345678901234567890');
   });
@@ -117,7 +138,9 @@ describe('marks for a cache', () => {
       { role: 'assistant', content: [{ type: 'text', text: 'a', ...mark }] },
       { role: 'user', content: [{ type: 'text', text: 'x', ...mark }] },
     ],
-    tools: [{ type: 'function', function: { name: 'f', parameters: { cache_control: 1 }, ...mark }, ...mark }],
+    tools: [
+      { type: 'function', function: { name: 'f', parameters: { cache_control: 1 }, ...mark }, ...mark },
+    ],
   };
 
   it.each(KNOWN)('reach no server of %s, which has none, and are named as hints', (name) => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
+import { countKeys, countKeysInSteps } from '../../api/inference/json/count-keys.ts';
 import {
-  countKeys,
   type JsonObject,
   MemberChanges,
   memberText,
@@ -56,6 +57,7 @@ describe('a JSON object, read where it lies', () => {
     fc.assert(
       fc.property(anObject, ({ list, text }) => {
         expect(countKeys(JSON.parse(text))).toBe(scan(text).keyCount);
+        expect(runAtOnce(countKeysInSteps(JSON.parse(text)))).toBe(scan(text).keyCount);
         const [first] = list;
         if (first === undefined) return;
         const again = `${text.trimEnd().slice(0, -1)},${first.keyText}:1}`;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memberText } from '../../api/inference/json/json-object.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { memberText } from '../../api/inference/json/json-object.ts';
 import { fieldRules } from '../../api/inference/policy/field-rules.ts';
 import { bodyWith, planOf, refusalOf } from './support.ts';
 

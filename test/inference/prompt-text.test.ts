@@ -14,7 +14,10 @@ import { endpoint, model, noLinkRules, prices, provider, testCatalog } from './s
 
 /* Whatever a provider is sent as words is counted: in the bound that the hold is made of, and in the estimate of an uncounted prompt. */
 
-const tool = { description: 'Reads.', parameters: { type: 'object', properties: { p: { type: 'string', description: 'A path.' } } } };
+const tool = {
+  description: 'Reads.',
+  parameters: { type: 'object', properties: { p: { type: 'string', description: 'A path.' } } },
+};
 const { parameters, ...about } = tool;
 const grammar = { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "a"' } };
 const schema = { type: 'object', properties: { a: { type: 'string', description: 'An a.' } } };
@@ -31,7 +34,10 @@ const bodies: Readonly<Record<string, readonly [FormatName, object]>> = {
         { role: 'developer', content: 'Now in French.' },
         {
           role: 'assistant',
-          content: [{ type: 'text', text: 'Well.' }, { type: 'refusal', refusal: 'No.' }],
+          content: [
+            { type: 'text', text: 'Well.' },
+            { type: 'refusal', refusal: 'No.' },
+          ],
           reasoning_content: 'Why not?',
           tool_calls: [
             { id: 'c1', type: 'function', function: { name: 'read', arguments: '{"p":"a"}' } },
@@ -42,7 +48,11 @@ const bodies: Readonly<Record<string, readonly [FormatName, object]>> = {
         { role: 'tool', tool_call_id: 'c2', content: [{ type: 'text', text: 'two' }] },
         { role: 'assistant', content: null, refusal: 'Not that.', reasoning: 'Hm.' },
         { role: 'user', content: 'And?' },
-        { role: 'assistant', content: 'z', reasoning_details: [{ type: 'reasoning.text', text: 'So.', signature: 's' }] },
+        {
+          role: 'assistant',
+          content: 'z',
+          reasoning_details: [{ type: 'reasoning.text', text: 'So.', signature: 's' }],
+        },
         { role: 'user', content: 'And now?' },
       ],
       tools: [
@@ -68,11 +78,22 @@ const bodies: Readonly<Record<string, readonly [FormatName, object]>> = {
     {
       instructions: 'Be short.',
       input: [
-        { type: 'additional_tools', role: 'developer', tools: [{ type: 'namespace', name: 'more', tools: [inner] }] },
+        {
+          type: 'additional_tools',
+          role: 'developer',
+          tools: [{ type: 'namespace', name: 'more', tools: [inner] }],
+        },
         { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello.' }] },
         { type: 'reasoning', summary: [{ type: 'summary_text', text: 'In short.' }] },
         { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'At length.' }] },
-        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Well.' }, { type: 'refusal', refusal: 'No.' }] },
+        {
+          type: 'message',
+          role: 'assistant',
+          content: [
+            { type: 'output_text', text: 'Well.' },
+            { type: 'refusal', refusal: 'No.' },
+          ],
+        },
         { type: 'function_call', call_id: 'c1', namespace: 'files', name: 'read', arguments: '{"p":"a"}' },
         { type: 'function_call_output', call_id: 'c1', output: [{ type: 'input_text', text: 'one' }] },
         { type: 'custom_tool_call', call_id: 'c2', name: 'patch', input: 'a  b' },
@@ -86,7 +107,12 @@ const bodies: Readonly<Record<string, readonly [FormatName, object]>> = {
       ],
       tools: [
         { type: 'namespace', name: 'files', tools: [{ type: 'function', name: 'read', ...tool }] },
-        { type: 'custom', name: 'patch', description: 'Patches.', format: { type: 'grammar', ...grammar.grammar } },
+        {
+          type: 'custom',
+          name: 'patch',
+          description: 'Patches.',
+          format: { type: 'grammar', ...grammar.grammar },
+        },
       ],
       text: { format: { type: 'json_schema', name: 'a', description: 'An a.', schema } },
     },
@@ -103,10 +129,27 @@ const bodies: Readonly<Record<string, readonly [FormatName, object]>> = {
           role: 'user',
           content: [
             { type: 'text', text: 'Hello.' },
-            { type: 'search_result', source: 'https://a.example', title: 'A', content: [{ type: 'text', text: 'B' }] },
+            {
+              type: 'search_result',
+              source: 'https://a.example',
+              title: 'A',
+              content: [{ type: 'text', text: 'B' }],
+            },
           ],
         },
-        { role: 'system', content: [{ type: 'text', text: 'Now in French.' }, { type: 'tool_addition', tool: { type: 'tool_definition', definition: { name: 'added', ...about, input_schema: parameters } } }] },
+        {
+          role: 'system',
+          content: [
+            { type: 'text', text: 'Now in French.' },
+            {
+              type: 'tool_addition',
+              tool: {
+                type: 'tool_definition',
+                definition: { name: 'added', ...about, input_schema: parameters },
+              },
+            },
+          ],
+        },
         {
           role: 'assistant',
           content: [
@@ -121,7 +164,10 @@ const bodies: Readonly<Record<string, readonly [FormatName, object]>> = {
             {
               type: 'tool_result',
               tool_use_id: 'c1',
-              content: [{ type: 'text', text: 'one' }, { type: 'tool_reference', tool_name: 'read' }],
+              content: [
+                { type: 'text', text: 'one' },
+                { type: 'tool_reference', tool_name: 'read' },
+              ],
             },
           ],
         },
@@ -138,7 +184,12 @@ const bodies: Readonly<Record<string, readonly [FormatName, object]>> = {
         {
           role: 'user',
           content: [
-            { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Once.' }, title: 'Tale', context: 'Old.' },
+            {
+              type: 'document',
+              source: { type: 'text', media_type: 'text/plain', data: 'Once.' },
+              title: 'Tale',
+              context: 'Old.',
+            },
             { type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'Twice.' }] } },
           ],
         },
@@ -147,7 +198,11 @@ const bodies: Readonly<Record<string, readonly [FormatName, object]>> = {
   ],
   'messages with the older format of an answer': [
     'messages',
-    { max_tokens: 4_000, messages: [{ role: 'user', content: 'x' }], output_format: { type: 'json_schema', schema } },
+    {
+      max_tokens: 4_000,
+      messages: [{ role: 'user', content: 'x' }],
+      output_format: { type: 'json_schema', schema },
+    },
   ],
 };
 
@@ -159,7 +214,8 @@ const LONGER = 'q'.repeat(1_000);
 
 /** The same body once for each text in it that is made of words, with a longer text there. */
 function lengthened(value: unknown, path: string): { path: string; body: unknown }[] {
-  if (typeof value === 'string') return [{ path, body: value.endsWith('}') ? `${value.slice(0, -2)}${LONGER}"}` : value + LONGER }];
+  if (typeof value === 'string')
+    return [{ path, body: value.endsWith('}') ? `${value.slice(0, -2)}${LONGER}"}` : value + LONGER }];
   const entries: [string, unknown][] = Array.isArray(value)
     ? value.map((each, index) => [String(index), each])
     : isRecord(value)
@@ -178,42 +234,56 @@ function lengthened(value: unknown, path: string): { path: string; body: unknown
 
 const countOf = (text: string): number => text.split(LONGER).length - 1;
 
+/** The plan of a call whose provider is asked in another format, and takes a nano-dollar for each token that it reads. */
+function planFor(from: FormatName, to: 'chat' | 'messages', asked: object): CallPlan {
+  const kind = to === 'chat' ? providerKinds.openai : providerKinds.anthropic;
+  const nano = prices({ prompt: 10n ** 9n, completion: 0n });
+  const priced = model({ contextLength: 1_000_000, endpoints: [endpoint({ prices: nano })] });
+  const body = Buffer.from(JSON.stringify({ model: 'acme/small', ...asked }));
+  const admitted = admitCall(callFormats[from], body, 'active', {
+    catalog: testCatalog({ models: [priced], providers: [provider({ formats: [to], kind })] }),
+    health: plainHealth(),
+    links: noLinkRules,
+  });
+  if (!admitted.ok) throw new Error(`${admitted.error.param}: ${admitted.error.message}`);
+  return admitted.plan;
+}
+
 describe.each(Object.entries(bodies))('of %s', (_name, [from, body]) => {
   const places = lengthened(body, '').map(({ path, body: longer }) => ({ path, longer: Object(longer) }));
-  const targets = from === 'chat' ? (['messages'] as const) : from === 'messages' ? (['chat'] as const) : (['chat', 'messages'] as const);
+  const targets =
+    from === 'chat'
+      ? (['messages'] as const)
+      : from === 'messages'
+        ? (['chat'] as const)
+        : (['chat', 'messages'] as const);
 
   it('has an estimate to which every text counts', () => {
-    const uncounted = places.filter(({ longer }) => promptTextBytes(longer) - promptTextBytes(Object(body)) < LONGER.length);
+    const uncounted = places.filter(
+      ({ longer }) => promptTextBytes(longer) - promptTextBytes(Object(body)) < LONGER.length,
+    );
     expect(uncounted.map(({ path }) => path)).toEqual([]);
   });
 
-  it.each(targets)('has a bound to which every text counts as often as a server of the %s format is sent it', (to) => {
-    const planOf = (asked: object): CallPlan => {
-      const kind = to === 'chat' ? providerKinds.openai : providerKinds.anthropic;
-      const free = model({ contextLength: 1_000_000, endpoints: [endpoint({ prices: prices({ prompt: 10n ** 9n, completion: 0n }) })] });
-      const admitted = admitCall(callFormats[from], Buffer.from(JSON.stringify({ model: 'acme/small', ...asked })), 'active', {
-        catalog: testCatalog({ models: [free], providers: [provider({ formats: [to], kind })] }),
-        health: plainHealth(),
-        links: noLinkRules,
-      });
-      if (!admitted.ok) throw new Error(`${admitted.error.param}: ${admitted.error.message}`);
-      return admitted.plan;
-    };
-    const plan = planOf(body);
-    // A document may fill the whole context.
-    if (plan.promptTokensMax === Number.MAX_SAFE_INTEGER) return;
-    const plain = estimateHold(plan);
-    let reaches = 0;
-    for (const { path, longer } of places) {
-      const result = translate(from, to, longer);
-      if (isApiError(result)) throw new Error(`${path}: ${result.message}`);
-      const sent = countOf(result.object.bytes.toString());
-      if (sent > 0) reaches++;
-      const more = Number(estimateHold(planOf(longer)) - plain);
-      expect([path, more >= sent * LONGER.length]).toEqual([path, true]);
-    }
-    expect(reaches).toBeGreaterThan(places.length / 2);
-  });
+  it.each(targets)(
+    'has a bound to which every text counts as often as a server of the %s format is sent it',
+    (to) => {
+      const plan = planFor(from, to, body);
+      // A document may fill the whole context.
+      if (plan.promptTokensMax === Number.MAX_SAFE_INTEGER) return;
+      const plain = estimateHold(plan);
+      let reaches = 0;
+      for (const { path, longer } of places) {
+        const result = translate(from, to, longer);
+        if (isApiError(result)) throw new Error(`${path}: ${result.message}`);
+        const sent = countOf(result.object.bytes.toString());
+        if (sent > 0) reaches++;
+        const more = Number(estimateHold(planFor(from, to, longer)) - plain);
+        expect([path, more >= sent * LONGER.length]).toEqual([path, true]);
+      }
+      expect(reaches).toBeGreaterThan(places.length / 2);
+    },
+  );
 });
 
 describe('the bound of a translated prompt', () => {
@@ -222,7 +292,12 @@ describe('the bound of a translated prompt', () => {
   it('has room for what a server tells the model of tools, wherever they come from', () => {
     const bounds = [
       { input: [{ role: 'user', content: 'x' }], tools },
-      { input: [{ type: 'additional_tools', tools }, { role: 'user', content: 'x' }] },
+      {
+        input: [
+          { type: 'additional_tools', tools },
+          { role: 'user', content: 'x' },
+        ],
+      },
     ].map((asked) => {
       const result = translate('responses', 'chat', asked);
       return isApiError(result) ? 0 : result.promptTokensMax;
@@ -233,18 +308,31 @@ describe('the bound of a translated prompt', () => {
     expect((bounds[0] ?? 0) - none.promptTokensMax).toBeGreaterThan(1_000);
   });
 
+  it('is held for where the translation is longer than the caller’s own words', () => {
+    const asked = { messages: Array.from({ length: 200 }, () => ({ role: 'user', content: 'x' })) };
+    const result = translate('chat', 'messages', asked);
+    if (isApiError(result)) throw new Error(result.message);
+    const plan = planFor('chat', 'messages', asked);
+    expect(result.promptTokensMax).toBeGreaterThan(plan.promptTokensMax);
+    expect(result.promptTokensMax).toBeGreaterThan(result.object.bytes.length);
+    expect(estimateHold(plan)).toBeGreaterThanOrEqual(BigInt(result.promptTokensMax));
+  });
+
   it('does not depend on the cap, so that a cap that was named as fitting fits when it is sent', () => {
-    const bound = (outputTokensCap: number, reasonsByEffort: boolean): number => {
+    const bound = (outputTokensCap: number, reasonsByEffort: boolean, reasoning: object): number => {
       const result = translate(
         'chat',
         'messages',
-        { messages: [{ role: 'user', content: 'x' }], reasoning: { max_tokens: 2_000 } },
+        { messages: [{ role: 'user', content: 'x' }], reasoning },
         { outputTokensCap, reasonsByEffort },
       );
       if (isApiError(result)) throw new Error(result.message);
       return result.promptTokensMax;
     };
     for (const byEffort of [true, false])
-      expect(new Set([1_100, 2_500, 20_000, 3_000_000].map((cap) => bound(cap, byEffort))).size).toBe(1);
+      for (const reasoning of [{ max_tokens: 2_000 }, { effort: 'high' }]) {
+        const bounds = [1_100, 2_500, 20_000, 3_000_000].map((cap) => bound(cap, byEffort, reasoning));
+        expect(new Set(bounds).size).toBe(1);
+      }
   });
 });

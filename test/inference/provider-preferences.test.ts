@@ -41,9 +41,9 @@ const tried = (preferences: object, more = ''): string[] =>
 describe('what a caller prefers of providers', () => {
   it('changes nothing where it prefers nothing', () => {
     expect(tried({})).toEqual(['own-dear', 'own-cheap', 'router']);
-    expect(
-      tried({ only: [], zdr: false, data_collection: 'allow', order: ['x'], ignore: [] }),
-    ).toHaveLength(3);
+    expect(tried({ only: [], zdr: false, data_collection: 'allow', order: ['x'], ignore: [] })).toHaveLength(
+      3,
+    );
   });
 
   it('may sort them by price', () => {

@@ -277,10 +277,7 @@ describe.each(FORMATS)('a web search on %s', (format) => {
   });
 
   it('is refused with the tool’s name where it is asked for, and no provider of the model runs it', () => {
-    for (const demand of [
-      { tool_choice: forced[format] },
-      { provider: { require_parameters: true } },
-    ]) {
+    for (const demand of [{ tool_choice: forced[format] }, { provider: { require_parameters: true } }]) {
       expect(refused(format, { tools: [search(), own[format]], ...demand }, 'acme/plain')).toEqual({
         code: 'tool_not_served',
         param: 'tools[0]',

@@ -7,7 +7,7 @@ import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { ChatUsage } from '../../api/inference/formats/chat-usage.ts';
 import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
 import { AnswerText, addChat } from '../../api/inference/price/answer-text.ts';
-import { chatCounts, readUsage } from '../../api/inference/price/usage.ts';
+import { chatCounts, noTokens, readUsage } from '../../api/inference/price/usage.ts';
 import { SSE_EVENT_BYTES, type StreamEnd, StreamRelay } from '../../api/inference/upstream/stream-relay.ts';
 import { fakeCaller, fakeUpstream } from './fake-ends.ts';
 
@@ -54,6 +54,40 @@ const usageChunk = `{"id":"gen-1","choices":[],"usage":${USAGE}}`;
 const usageIn = (usage: string) => readUsage(Buffer.from(usage), chatCounts)?.usage ?? null;
 const DONE = 'data: [DONE]\n\n';
 const event = (data: string) => `data: ${data}\n\n`;
+
+it('every chunk of a server that names no provider gets a name, however the chunks are cut', async () => {
+  const provider = { id: 'p', apiKey: 'k-q7w8e9', baseUrl: 'http://p.internal/v1' };
+  const model = { upstreamModel: UPSTREAM_MODEL, publicModel: UPSTREAM_MODEL };
+  const hidden = { provider, ...model };
+  const sent =
+    ['a', 'bc', '', '{"provider":1}'].map((text) => event(content(text))).join('') + event(usageChunk) + DONE;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 12 }),
+      async (sizes) => {
+        const reader = chatFormat.openStream({ ...model, showUsage: true, hidden });
+        const { relay, res } = startRelay({}, { other: reader });
+        for (let at = 0, piece = 0; at < sent.length; piece++) {
+          const size = sizes[piece % sizes.length] ?? 1;
+          relay.data(Buffer.from(sent.slice(at, at + size)));
+          relay.flush();
+          at += size;
+        }
+        expect(await relay.ended).toEqual({ kind: 'complete' });
+        const named = sent
+          .slice(0, sent.indexOf(event(usageChunk)))
+          .replaceAll('data: {', 'data: {"provider":"faregate",');
+        expect(res.text).toBe(named);
+        expect(
+          reader
+            .end({ identity: { id: 'x', createdAtS: 1, nowS: 2, model: 'm' }, shown: null, tokens: noTokens })
+            .toString(),
+        ).toContain('"provider":"faregate"');
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
 
 /** One thing that a provider may send, and what of it a caller may see. */
 interface Item {

@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { isApiError } from '../../api/contract/errors.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
-import { toolPromptTokens, TOOL_USE_PROMPT_TOKENS, TOOLSET_PROMPT_TOKENS } from '../../api/inference/price/prompt-bound.ts';
+import {
+  TOOL_USE_PROMPT_TOKENS,
+  TOOLSET_PROMPT_TOKENS,
+  toolPromptTokens,
+} from '../../api/inference/price/prompt-bound.ts';
 import { translateRequest } from '../../api/inference/translation/translate-request.ts';
 import { asked } from '../formats/asked-dialect.ts';
 import { plainHealth } from '../support/plain-health.ts';
@@ -15,7 +19,13 @@ const define = (definition: unknown) => add({ type: 'tool_definition', definitio
 const remove = (tool: unknown) => ({ type: 'tool_removal', tool });
 const named = { type: 'tool_reference', name: 'get' };
 const own = { name: 'get', input_schema: { type: 'object' } };
-const hosted = ['web_search_20250305', 'web_fetch_20250910', 'code_execution_20250825', 'memory_20250818', 'mcp_toolset'];
+const hosted = [
+  'web_search_20250305',
+  'web_fetch_20250910',
+  'code_execution_20250825',
+  'memory_20250818',
+  'mcp_toolset',
+];
 
 const bodyWith = (...blocks: object[]) => ({
   model: 'acme/small',
@@ -29,7 +39,10 @@ const bodyWith = (...blocks: object[]) => ({
 const withSummary = (...changes: unknown[]) => ({
   ...bodyWith({ type: 'text', text: 's' }),
   messages: [
-    { role: 'assistant', content: [{ type: 'compaction', content: 's', signature: 'x', tool_changes: changes }] },
+    {
+      role: 'assistant',
+      content: [{ type: 'compaction', content: 's', signature: 'x', tool_changes: changes }],
+    },
     { role: 'user', content: 'x' },
   ],
 });
@@ -69,7 +82,10 @@ describe('a message that changes the tools', () => {
   });
 
   it.each<[unknown, string]>([
-    [{ type: 'mcp_tool_reference', server_name: 's', name: 'x' }, 'tool_not_served messages[1].content[0].tool'],
+    [
+      { type: 'mcp_tool_reference', server_name: 's', name: 'x' },
+      'tool_not_served messages[1].content[0].tool',
+    ],
     [{ type: 'mcp_toolset_reference', server_name: 's' }, 'tool_not_served messages[1].content[0].tool'],
     [{ type: 'tool_of_next_year' }, 'tool_not_served messages[1].content[0].tool'],
     [{ type: 'tool_definition', definition: 'x' }, 'invalid_request messages[1].content[0].tool.definition'],
@@ -87,12 +103,18 @@ describe('a message that changes the tools', () => {
       { type: 'tool_result', tool_use_id: 'c', content: [block] },
       { type: 'document', source: { type: 'content', content: [block] } },
     ];
-    for (const outer of deep) expect(refusal(bodyWith(outer))).toMatch(/^invalid_request .*\.content\[0\]\.type$/);
-    expect(refusal({ ...bodyWith({ type: 'text', text: 's' }), system: [block] })).toBe('invalid_request system[0].type');
+    for (const outer of deep)
+      expect(refusal(bodyWith(outer))).toMatch(/^invalid_request .*\.content\[0\]\.type$/);
+    expect(refusal({ ...bodyWith({ type: 'text', text: 's' }), system: [block] })).toBe(
+      'invalid_request system[0].type',
+    );
   });
 
   it('is not read in two ways by other letters', () => {
-    const block = { ...add(named), Tool: { type: 'tool_definition', definition: { type: 'web_search_20250305' } } };
+    const block = {
+      ...add(named),
+      Tool: { type: 'tool_definition', definition: { type: 'web_search_20250305' } },
+    };
     expect(refusal(bodyWith(block))).toBe('invalid_request messages[1].content[0].tool');
   });
 
@@ -113,7 +135,10 @@ describe('where the provider speaks no messages', () => {
     const { tools, messages } = JSON.parse(result.object.bytes.toString());
     // A message that changes the tools and says nothing is no message to another provider.
     expect(messages).not.toContainEqual({ role: 'system', content: '' });
-    return [tools.map((tool: { function: { name: string; description?: string } }) => tool.function), result.leftOut];
+    return [
+      tools.map((tool: { function: { name: string; description?: string } }) => tool.function),
+      result.leftOut,
+    ];
   }
 
   it('a tool that a message defines joins the others, and the last of one name counts', () => {
@@ -121,7 +146,10 @@ describe('where the provider speaks no messages', () => {
     const [tools, leftOut] = toolsOf(bodyWith(define({ ...own, name: 'put' }), define(later)));
     expect(tools).toMatchObject([{ name: 'get', description: 'Later.' }, { name: 'put' }]);
     expect(leftOut).toEqual([]);
-    expect(toolsOf(withSummary(define({ ...own, name: 'put' })))[0]).toMatchObject([{ name: 'get' }, { name: 'put' }]);
+    expect(toolsOf(withSummary(define({ ...own, name: 'put' })))[0]).toMatchObject([
+      { name: 'get' },
+      { name: 'put' },
+    ]);
   });
 
   it('a tool that is named is there already, and one that is withdrawn stays and is told', () => {

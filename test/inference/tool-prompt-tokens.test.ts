@@ -21,9 +21,14 @@ describe('what a provider tells the model of tools', () => {
 
   it('is how they are used, for those that the caller describes', () => {
     expect(of('function', 'function')).toBe(TOOL_USE_PROMPT_TOKENS);
-    expect(toolPromptTokens({ tools: [{ name: 'f', input_schema: {} }, { type: 'custom', input_schema: {} }] })).toBe(
-      TOOL_USE_PROMPT_TOKENS,
-    );
+    expect(
+      toolPromptTokens({
+        tools: [
+          { name: 'f', input_schema: {} },
+          { type: 'custom', input_schema: {} },
+        ],
+      }),
+    ).toBe(TOOL_USE_PROMPT_TOKENS);
   });
 
   it('is also the words with which a tool that takes a text, or stands in a namespace, becomes a function', () => {

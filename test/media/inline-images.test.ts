@@ -65,7 +65,10 @@ function bodyOf(kind: ProviderKind, format: FormatName, parts: object[]): object
 }
 
 const ask = (kind: ProviderKind, format: FormatName, parts: object[], from = gateway): Promise<Response> =>
-  from.post(bodyOf(kind, format, parts), { path: pathOf(format), agent: from === gateway ? agent : from.agent });
+  from.post(bodyOf(kind, format, parts), {
+    path: pathOf(format),
+    agent: from === gateway ? agent : from.agent,
+  });
 
 /** Status, code and the field that the sentence names. */
 async function errorOf(response: Response): Promise<unknown> {
@@ -107,7 +110,10 @@ describe.each(FORMATS)('by %s', (format) => {
   it('images of a call that may not start are not kept, and count for nothing', async () => {
     const poor = await gateway.newAgent({ creditUsd: '0.000000001' });
     const askAs = (asking: TestAgent, model: string, parts: object[]) =>
-      gateway.post({ ...bodyOf('all formats', format, parts), model }, { path: pathOf(format), agent: asking });
+      gateway.post(
+        { ...bodyOf('all formats', format, parts), model },
+        { path: pathOf(format), agent: asking },
+      );
     const { status } = await askAs(poor, modelOf['all formats'], images(UPLOADS_MAX, 10));
     expect(status).toBe(402);
     expect((await askAs(agent, 'acme/none', images(UPLOADS_MAX, 20))).status).toBe(400);
@@ -132,13 +138,19 @@ describe.each(FORMATS)('by %s', (format) => {
     const pdf = Buffer.from('%PDF-1.7\n');
     const response = await ask('all formats', format, [documentIn(format, pdf)]);
     const { error } = JSON.parse(await response.text());
-    expect([response.status, error.message]).toEqual([400, expect.stringMatching(/holds a document inline.*https link/)]);
+    expect([response.status, error.message]).toEqual([
+      400,
+      expect.stringMatching(/holds a document inline.*https link/),
+    ]);
   });
 
-  it.each(PROVIDER_KINDS)('an image in the place of a document is sent on as an image, to %s', async (kind) => {
-    const response = await ask(kind, format, [documentIn(format, png, 'image/png')]);
-    expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
-  });
+  it.each(PROVIDER_KINDS)(
+    'an image in the place of a document is sent on as an image, to %s',
+    async (kind) => {
+      const response = await ask(kind, format, [documentIn(format, png, 'image/png')]);
+      expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+    },
+  );
 });
 
 it('an image that a tool has returned is kept, too', async () => {
@@ -161,7 +173,10 @@ it('an image that a tool has returned is kept, too', async () => {
 });
 
 it('a request whose keys stand twice is refused as it is without images', async () => {
-  const text = JSON.stringify(bodyOf('chat only', 'chat', [partIn('chat', png)])).replace('{', '{"model":"x",');
+  const text = JSON.stringify(bodyOf('chat only', 'chat', [partIn('chat', png)])).replace(
+    '{',
+    '{"model":"x",',
+  );
   const response = await fetch(`${gateway.baseUrl}/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${agent.key}`, 'content-type': 'application/json' },

@@ -20,12 +20,18 @@ describe('a beta and the fields that it brings', () => {
     const headers = { 'anthropic-beta': 'task-budgets-2026-03-13, context-management-2025-06-27' };
     const betas = allowedBetas(headers);
     expect(betas?.split(',').sort()).toEqual(['context-management-2025-06-27', 'task-budgets-2026-03-13']);
-    const body = { output_config: { effort: 'low', task_budget: { total: 5 } }, context_management: { edits: [] } };
+    const body = {
+      output_config: { effort: 'low', task_budget: { total: 5 } },
+      context_management: { edits: [] },
+    };
     expect(sent(body, betas)).toEqual(body);
   });
 
   it('stay away together', () => {
-    const body = { output_config: { effort: 'low', task_budget: { total: 5 } }, context_management: { edits: [] } };
+    const body = {
+      output_config: { effort: 'low', task_budget: { total: 5 } },
+      context_management: { edits: [] },
+    };
     expect(betaFieldsIn(body, null).sort()).toEqual(['context_management', 'output_config.task_budget']);
     expect(sent(body, null)).toEqual({ output_config: { effort: 'low' } });
   });
@@ -42,14 +48,21 @@ describe('a beta and the fields that it brings', () => {
           role: 'user',
           content: [
             { type: 'text', text: 'x', cache_control: scoped },
-            { type: 'tool_result', tool_use_id: 'c', content: [{ type: 'text', text: 'y', cache_control: scoped }] },
+            {
+              type: 'tool_result',
+              tool_use_id: 'c',
+              content: [{ type: 'text', text: 'y', cache_control: scoped }],
+            },
           ],
         },
-        { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: { cache_control: scoped } }] },
+        {
+          role: 'assistant',
+          content: [{ type: 'tool_use', id: 'c', name: 'f', input: { cache_control: scoped } }],
+        },
       ],
     };
     const text = JSON.stringify(sent(body, betas));
-    // What a tool was called with is the caller's own.
+    // The input of a tool call is the caller's own.
     expect(text.match(/"scope"/g)).toHaveLength(1);
     expect(text).toContain(JSON.stringify({ input: { cache_control: scoped } }).slice(1, -1));
     expect(text.match(new RegExp(JSON.stringify(plain).replace(/[{}]/g, '\\$&'), 'g'))).toHaveLength(5);
@@ -59,10 +72,20 @@ describe('a beta and the fields that it brings', () => {
     ['mid-conversation-output-config-2026-07-01', 'output_config', { effort: 'low' }],
     ['mid-conversation-system-clear-at-2026-08-21', 'clear_at', 'next_user_message'],
   ])('that stand at messages pass with %s, and stay away without it', (name, field, value) => {
-    const body = { messages: [{ role: 'user', content: 'x' }, { role: 'system', content: 's', [field]: value }] };
+    const body = {
+      messages: [
+        { role: 'user', content: 'x' },
+        { role: 'system', content: 's', [field]: value },
+      ],
+    };
     expect(betaFieldsIn(body, allowedBetas({ 'anthropic-beta': name }))).toEqual([]);
     expect(betaFieldsIn(body, null)).toEqual([`messages[].${field}`]);
-    expect(sent(body, null)).toEqual({ messages: [{ role: 'user', content: 'x' }, { role: 'system', content: 's' }] });
+    expect(sent(body, null)).toEqual({
+      messages: [
+        { role: 'user', content: 'x' },
+        { role: 'system', content: 's' },
+      ],
+    });
   });
 
   it.each(['mid-conversation-tool-changes-2026-07-01', 'inline-tools-2026-09-15'])(
@@ -78,7 +101,8 @@ describe('a beta and the fields that it brings', () => {
   });
 
   it('change no digit of a number beside them', () => {
-    const text = '{"messages":[{"role":"user","content":[{"type":"tool_use","input":{"n":12345678901234567890}}],"cache_control":{"type":"ephemeral","scope":"global"}}]}';
+    const text =
+      '{"messages":[{"role":"user","content":[{"type":"tool_use","input":{"n":12345678901234567890}}],"cache_control":{"type":"ephemeral","scope":"global"}}]}';
     const object = scanJsonObject(Buffer.from(text));
     if (typeof object === 'string') throw new Error(object);
     const changes = new MemberChanges();

@@ -13,7 +13,11 @@ const tool = (name: string, ...names: string[]) => ({
 const tools = [tool('read_file', 'path'), tool('write_file', 'path', 'content'), tool('get_weather', 'city')];
 const shell = {
   name: 'shell',
-  parameters: { type: 'object', properties: { command: { type: 'array', items: property } }, required: ['command'] },
+  parameters: {
+    type: 'object',
+    properties: { command: { type: 'array', items: property } },
+    required: ['command'],
+  },
 };
 
 const asked = (text: string) => readAgentTask({ messages: [{ role: 'user', content: text }] });
@@ -23,8 +27,12 @@ const callsFor = (text: string, offered: Parameters<typeof nextTurn>[1] = tools)
 describe('the model of agents', () => {
   it('calls the tool that a task speaks of, with arguments from its words', () => {
     expect(callsFor('Read notes.txt.')).toEqual([['read_file', { path: 'notes.txt' }]]);
-    expect(callsFor('Write `hello` to a/b.txt')).toEqual([['write_file', { path: 'a/b.txt', content: 'hello' }]]);
-    expect(callsFor('What is the weather? Use get_weather for "Oslo".')).toEqual([['get_weather', { city: 'Oslo' }]]);
+    expect(callsFor('Write `hello` to a/b.txt')).toEqual([
+      ['write_file', { path: 'a/b.txt', content: 'hello' }],
+    ]);
+    expect(callsFor('What is the weather? Use get_weather for "Oslo".')).toEqual([
+      ['get_weather', { city: 'Oslo' }],
+    ]);
   });
 
   it('calls several at once where several fit', () => {
@@ -51,15 +59,21 @@ describe('the model of agents', () => {
 
   it('asks the only tool that it has, unless the task needs none', () => {
     const only = [tool('get_weather', 'city')];
-    expect(callsFor('Will it rain in Oslo tomorrow?', only)).toEqual([['get_weather', { city: expect.any(String) }]]);
+    expect(callsFor('Will it rain in Oslo tomorrow?', only)).toEqual([
+      ['get_weather', { city: expect.any(String) }],
+    ]);
     expect(callsFor('Will it rain in Oslo tomorrow?')).toEqual([]);
-    for (const text of ['Please say hello to Ann', 'What is 1 + 2?', 'Hi there']) expect(callsFor(text, only)).toEqual([]);
+    for (const text of ['Please say hello to Ann', 'What is 1 + 2?', 'Hi there'])
+      expect(callsFor(text, only)).toEqual([]);
     const messages = [
       { role: 'user', content: 'Will it rain in Oslo tomorrow?' },
       { role: 'assistant', tool_calls: [{ id: 'c' }] },
       { role: 'tool', tool_call_id: 'c', content: 'no' },
     ];
-    expect(nextTurn(readAgentTask({ messages }), only)).toMatchObject({ calls: [], text: expect.stringContaining('no') });
+    expect(nextTurn(readAgentTask({ messages }), only)).toMatchObject({
+      calls: [],
+      text: expect.stringContaining('no'),
+    });
   });
 
   it('takes numbers and quoted words from the task, whatever quotes stand around it', () => {
@@ -68,7 +82,9 @@ describe('the model of agents', () => {
     expect(callsFor('"Write `two words` to a.txt, then stop."')).toEqual([
       ['write_file', { path: 'a.txt', content: 'two words' }],
     ]);
-    expect(callsFor("What's get_weather of 'New York'? It's Ann's home.")).toEqual([['get_weather', { city: 'New York' }]]);
+    expect(callsFor("What's get_weather of 'New York'? It's Ann's home.")).toEqual([
+      ['get_weather', { city: 'New York' }],
+    ]);
   });
 
   it('fills what stands inside an argument, too', () => {
@@ -80,7 +96,10 @@ describe('the model of agents', () => {
   });
 
   it('searches only where it is asked to', () => {
-    expect([asked('Search the web for boats'), asked('What is 1 + 1?')].map(asksForSearch)).toEqual([true, false]);
+    expect([asked('Search the web for boats'), asked('What is 1 + 1?')].map(asksForSearch)).toEqual([
+      true,
+      false,
+    ]);
   });
 
   const TASK = 'Write `hi` to a.txt, then read a.txt.';
@@ -102,11 +121,17 @@ describe('the model of agents', () => {
       'messages',
       (rounds) => ({
         messages: [
-          { role: 'user', content: [{ type: 'text', text: '<system-reminder>read_file is best</system-reminder>' }] },
+          {
+            role: 'user',
+            content: [{ type: 'text', text: '<system-reminder>read_file is best</system-reminder>' }],
+          },
           { role: 'user', content: [{ type: 'text', text: `<note-a>x</note-a>${TASK}` }] },
           ...Array.from({ length: rounds }, (_, n) => [
             { role: 'assistant', content: [{ type: 'tool_use', id: `c${n}` }] },
-            { role: 'user', content: [{ type: 'tool_result', tool_use_id: `c${n}`, content: `result ${n}` }] },
+            {
+              role: 'user',
+              content: [{ type: 'tool_result', tool_use_id: `c${n}`, content: `result ${n}` }],
+            },
           ]).flat(),
         ],
       }),
@@ -127,11 +152,18 @@ describe('the model of agents', () => {
     ],
   ];
 
-  it.each(histories)('goes on step by step in a conversation of %s, and answers with the results', (_format, history) => {
-    const turns = [0, 1, 2].map((rounds) => nextTurn(readAgentTask(history(rounds)), tools));
-    expect(turns.map(({ calls }) => calls.map(({ name }) => name))).toEqual([['write_file'], ['read_file'], []]);
-    expect(turns[2]?.text).toContain('result 1');
-  });
+  it.each(histories)(
+    'goes on step by step in a conversation of %s, and answers with the results',
+    (_format, history) => {
+      const turns = [0, 1, 2].map((rounds) => nextTurn(readAgentTask(history(rounds)), tools));
+      expect(turns.map(({ calls }) => calls.map(({ name }) => name))).toEqual([
+        ['write_file'],
+        ['read_file'],
+        [],
+      ]);
+      expect(turns[2]?.text).toContain('result 1');
+    },
+  );
 
   it('begins anew with each task', () => {
     const task = readAgentTask({

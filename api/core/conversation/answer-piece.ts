@@ -21,7 +21,7 @@ export type AnswerPiece =
   | { type: 'signature'; signature: string; issuer?: ReasoningIssuer }
   /** Reasoning that only the provider can read. */
   | { type: 'encrypted'; data: string; issuer?: ReasoningIssuer }
-  /** What the provider signed the tool call after it with. */
+  /** The provider signed the tool call after it with this. */
   | { type: 'call_signature'; signature: string }
   | { type: 'tool_call'; index: number; id: string; name: string }
   /** A part of the JSON text of the arguments of the call with this index. */

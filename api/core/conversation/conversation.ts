@@ -34,13 +34,13 @@ export type Turn =
 export interface TextPart extends Cached {
   type: 'text';
   text: string;
-  /** Of an answer: it says why the model does not answer. */
+  /** It is part of an answer, and says why the model does not answer. */
   isRefusal?: true;
   /** Of an answer: the pages that it rests on. */
   citations?: Citation[];
 }
 
-/** What a provider keeps of a prompt for the next call ends with a thing that is marked. */
+/** The part of a prompt that a provider keeps for the next call ends with a thing that is marked. */
 export interface Cached {
   cache?: CacheMark;
 }
@@ -76,7 +76,7 @@ export interface ReasoningPart {
   encrypted: string | null;
   /** The issuer of its signature, where a chat server passed it on; missing: a server of the messages format. */
   issuer?: ReasoningIssuer;
-  /** What the provider signed the next tool call with, and wants back with that call; missing: nothing. */
+  /** The provider signed the next tool call with this, and wants it back with that call; missing: it signed nothing. */
   callSignature?: string;
 }
 

@@ -17,7 +17,7 @@ import { type Resolved, resolveModels } from '../routing/resolve-models.ts';
 import { skipOpenEndpoints } from '../routing/skip-open-endpoints.ts';
 import { readServerTools } from '../server-tools/read-server-tools.ts';
 import type { CallPlan } from './call-plan.ts';
-import { parseBody } from './parse-body.ts';
+import { parseBodyInSteps } from './parse-body.ts';
 import { runAtOnce, type Steps } from './steps.ts';
 
 /** What is known of those who may run a call. */
@@ -27,6 +27,8 @@ export interface Routes {
   links: LinkRules;
   /** Betas of the messages format that the caller switched on; `null` or missing: none. */
   betas?: string | null;
+  /** Whether the client reads usage in streams that it has not asked for it; missing: no. */
+  readsUsage?: boolean;
 }
 
 export type Admitted = { ok: true; plan: CallPlan } | { ok: false; error: ApiError };
@@ -49,10 +51,10 @@ export function* admitInSteps(
   agentStatus: AgentStatus,
   routes: Routes,
 ): Steps<Admitted> {
-  const parsed = parseBody(bytes);
+  const parsed = yield* parseBodyInSteps(bytes);
   if (isApiError(parsed)) return { ok: false, error: parsed };
-  yield 'parse';
-  const read = checkBody(format, parsed, agentStatus, routes.links);
+  yield 'count keys';
+  const read = yield* checkBody(format, parsed, agentStatus, routes.links);
   if (isApiError(read)) return { ok: false, error: read };
   yield 'check';
   return yield* planCall(read, routes);
@@ -68,22 +70,25 @@ interface ReadCall {
 }
 
 /** Applies the rules that depend on the body and the agent alone. */
-function checkBody(
+function* checkBody(
   format: CallFormat,
   { object, value }: Pick<ReadCall, 'object' | 'value'>,
   agentStatus: AgentStatus,
   links: LinkRules,
-): ReadCall | ApiError {
+): Steps<ReadCall | ApiError> {
   const checked = format.readRequest(value);
   if (!checked.ok) return checked.error;
 
+  yield 'schema';
   const agentRefusal = refuseAgent(agentStatus);
   if (agentRefusal !== null) return agentRefusal;
 
   const spelling = object.hasFoldableKey ? refuseSpellings(format.name, value) : null;
   if (spelling !== null) return spelling;
+  yield 'spellings';
   const media = format.countMedia(value, links);
   if (isApiError(media)) return media;
+  yield 'media';
   const refusal = format.refuseFields(value) ?? format.refuseTools(value);
   return refusal ?? { format, object, value, request: checked.request, media };
 }
@@ -91,7 +96,7 @@ function checkBody(
 /** Which endpoints may run the call, in which words, and what it may cost. */
 function* planCall(
   { format, object, value, request, media }: ReadCall,
-  { catalog, health, betas = null }: Routes,
+  { catalog, health, betas = null, readsUsage = false }: Routes,
 ): Steps<Admitted> {
   const preferences = readPreferences(value.provider);
   const resolved = resolveModels(catalog, health, request, preferences);
@@ -118,17 +123,19 @@ function* planCall(
   const [first] = candidates;
   if (first === undefined) return { ok: false, error: apiError('provider_unavailable') };
 
-  const hasMedia = media.firstAt !== null;
+  // Media behind a link may fill the context, whichever model's it is.
+  const promptTokensMax =
+    media.firstAt === null
+      ? promptBytes(object, format.capFields) + (yield* promptTokensBeyondBytes(object, value))
+      : Number.MAX_SAFE_INTEGER;
   const plan: CallPlan = {
     format,
     ...request,
+    showUsage: request.showUsage ?? readsUsage,
     body: object,
     model: first.model,
     candidates,
-    // Media behind a link may fill the context, whichever model's it is.
-    promptTokensMax: hasMedia
-      ? Number.MAX_SAFE_INTEGER
-      : promptBytes(object, format.capFields) + promptTokensBeyondBytes(object, value),
+    promptTokensMax,
     promptEstimateTokens: estimateTokens(promptTextBytes(value)),
     betas,
     images: media.images,

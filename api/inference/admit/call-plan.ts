@@ -6,7 +6,8 @@ import type { LinkedImage } from '../linked-images/linked-media.ts';
 import type { PlacedTools, ServerTool } from '../server-tools/server-tools.ts';
 
 /** One call, checked and resolved: what it asks, who may run it, and the bounds that its hold is made of. */
-export interface CallPlan extends Omit<CallRequest, 'model' | 'fallbacks'> {
+export interface CallPlan extends Omit<CallRequest, 'model' | 'fallbacks' | 'showUsage'> {
+  showUsage: boolean;
   /** What the caller speaks. */
   format: CallFormat;
   body: JsonObject;

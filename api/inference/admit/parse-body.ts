@@ -1,15 +1,32 @@
 import { isUtf8 } from 'node:buffer';
-import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
+import {
+  JSON_DEPTH_MAX,
+  JSON_KEYS_MAX,
+  JSON_VALUES_MAX,
+  SHORT_JSON_KEYS_MAX,
+  SHORT_JSON_VALUES_MAX,
+} from '#core/limits.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
-import { countKeys, type JsonObject, readJsonObject } from '../json/json-object.ts';
+import { countKeys, countKeysInSteps } from '../json/count-keys.ts';
+import { type JsonObject, readJsonObjectInSteps } from '../json/json-object.ts';
+import { runAtOnce, type Steps } from './steps.ts';
+
+export interface ParsedBody {
+  object: JsonObject;
+  value: Record<string, unknown>;
+}
 
 /** A caller's body: an object of JSON, within bounds, whose keys every reader reads alike. */
-export function parseBody(bytes: Buffer): { object: JsonObject; value: Record<string, unknown> } | ApiError {
+export const parseBody = (bytes: Buffer): ParsedBody | ApiError =>
+  runAtOnce(parseBodyInSteps(bytes, shortBodyBounds));
+
+/** The same for the body of a text model's call, which may be large, in steps. */
+export function* parseBodyInSteps(bytes: Buffer, bounds = bodyBounds): Steps<ParsedBody | ApiError> {
   if (!isUtf8(bytes)) return badBody('The body is not valid UTF-8.');
-  const read = readJsonObject(bytes, bodyBounds);
+  const read = yield* readJsonObjectInSteps(bytes, bounds);
   if (read === 'too_deep') return badBody(`The body nests deeper than ${JSON_DEPTH_MAX} levels.`);
-  if (read === 'too_many_keys') return badBody(`The body has more than ${JSON_KEYS_MAX} keys.`);
-  if (read === 'too_many_values') return badBody(`The body has more than ${JSON_VALUES_MAX} values.`);
+  if (read === 'too_many_keys') return badBody(`The body has more than ${bounds.keysMax} keys.`);
+  if (read === 'too_many_values') return badBody(`The body has more than ${bounds.valuesMax} values.`);
   if (read === 'not_json') return badBody('The body is not valid JSON.');
   if (read === 'not_an_object') return badBody('The body has to be a JSON object.');
   const { object, value } = read;
@@ -17,12 +34,18 @@ export function parseBody(bytes: Buffer): { object: JsonObject; value: Record<st
   // a harmless name may be `tools` to the provider.
   if (object.disguisedKey !== null)
     return badBody(`Write the key \`${object.disguisedKey.slice(0, KEY_CHARS_SHOWN)}\` without escapes.`);
-  if (countKeys(value) !== object.keyCount) return badBody('A key stands twice in one object of the body.');
+  yield 'parse';
+  const isSmall = object.keyCount + object.valueCount < COUNTED_AT_ONCE;
+  const keyCount = isSmall ? countKeys(value) : yield* countKeysInSteps(value);
+  if (keyCount !== object.keyCount) return badBody('A key stands twice in one object of the body.');
   return read;
 }
 
+/** Keys and values that are counted in one turn of the event loop. */
+const COUNTED_AT_ONCE = 20_000;
 const KEY_CHARS_SHOWN = 64;
 const badBody = (message: string): ApiError => apiError('invalid_request', { message });
 
-/** The bounds of everything that a caller sends as JSON. */
-export const bodyBounds = { keysMax: JSON_KEYS_MAX, valuesMax: JSON_VALUES_MAX };
+const bodyBounds = { keysMax: JSON_KEYS_MAX, valuesMax: JSON_VALUES_MAX };
+/** The bounds of everything else that a caller sends as JSON. */
+export const shortBodyBounds = { keysMax: SHORT_JSON_KEYS_MAX, valuesMax: SHORT_JSON_VALUES_MAX };

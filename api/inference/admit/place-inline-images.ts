@@ -2,7 +2,6 @@ import type { FormatName } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
 import { nextTurn } from '#core/wait.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
-import { parseBody } from './parse-body.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { type InlineFile, inlineFilesIn } from '../linked-images/inline-files.ts';
 import { tooManyLinks } from '../linked-images/linked-media.ts';
@@ -29,9 +28,12 @@ const NEEDLES = [';base64,', '"base64"', '"file_data"'].map((text) => Buffer.fro
 /** As much is parsed, decoded or hashed in one turn of the event loop. */
 const LARGE_BYTES = 256 * 1024;
 
+export const mayHoldFiles = (body: Buffer): boolean => NEEDLES.some((needle) => body.includes(needle));
+
 /**
- * Writes links in the places of images whose bytes stand in a body: from here on the call is one with links. A body that is refused
- * anyway comes back as it is.
+ * Writes links in the places of images whose bytes stand in a body: from here on the call is one with links.
+ *
+ * @param body - Valid JSON within the bounds of a body.
  */
 export async function placeInlineImages(
   place: PlaceImage,
@@ -40,8 +42,6 @@ export async function placeInlineImages(
   linksMax: number,
 ): Promise<PlacedBody | ApiError> {
   const unchanged = { body, images: [] };
-  if (!NEEDLES.some((needle) => body.includes(needle)) || isApiError(parseBody(body))) return unchanged;
-  await nextTurnAfter(body.length);
   const marks = new NumberMarks();
   const value: unknown = marks.parse(body)?.value ?? JSON.parse(body.toString('utf8'));
   const files = isRecord(value) ? inlineFilesIn(format, value) : [];

@@ -35,7 +35,7 @@ export interface CallFormat extends UpstreamFormat {
   /** A whole answer as the caller sees it. */
   showAnswer(answer: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer;
   /**
-   * What ends a stream that failed after it had begun.
+   * The events that end a stream which failed after it had begun.
    *
    * @param shownEvents How many events came before, where a format numbers them.
    * @param plan Its body is repeated where a format's answers repeat the request.
@@ -62,8 +62,8 @@ export interface CallRequest {
   /** Tried in order after `model`. */
   fallbacks: readonly string[];
   stream: boolean;
-  /** A streamed chat shows its usage only where it was asked for. */
-  showUsage: boolean;
+  /** A streamed chat shows its usage only where it was asked for. `null`: the body does not say. */
+  showUsage: boolean | null;
   /** A chat may ask for an answer without the reasoning before it. */
   showReasoning: boolean;
   /** The caller's cap on the answer; `null`: none was sent. */

@@ -11,7 +11,7 @@ import { recordOf, records, textOf } from './values.ts';
 
 const MARK = 'call_signature:';
 
-/** What a chat has beside a call; empty: nothing. */
+/** The signature that a chat has beside a call; empty: there is none. */
 export const callSignatureOf = (call: Readonly<Record<string, unknown>>): string =>
   textOf(recordOf(recordOf(call.extra_content).google).thought_signature);
 

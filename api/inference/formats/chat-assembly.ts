@@ -124,7 +124,9 @@ class Choice {
   #addCall(call: Record<string, unknown>): void {
     const piece = readCallPiece(call);
     const { index: _, function: given, ...rest } = call;
-    const known = (this.#calls[this.#numbers.numberOf(piece)] ??= {});
+    const number = this.#numbers.numberOf(piece);
+    const known = this.#calls[number] ?? {};
+    this.#calls[number] = known;
     // Its id is the one that it began with.
     if (textOf(known.id) !== '') delete rest.id;
     const { arguments: _arguments, ...ofFunction } = recordOf(given);
@@ -133,17 +135,25 @@ class Choice {
   }
 }
 
-/** What a part says, where a server sends a message as a list of parts. */
+/** Some servers send a message as a list of parts, and a part says this. */
 function deltaOf(part: Record<string, unknown>): Record<string, unknown> {
   if (part.type === 'text') return { content: textOf(part.text) };
   if (part.type !== 'thinking') return { content_parts: [part] };
   const { thinking } = part;
-  return { reasoning: textOf(thinking) || records(thinking).map(({ text }) => textOf(text)).join('') };
+  return {
+    reasoning:
+      textOf(thinking) ||
+      records(thinking)
+        .map(({ text }) => textOf(text))
+        .join(''),
+  };
 }
 
 /** A call has an id that its result can name, and arguments that can be parsed, even if the server wrote neither. */
 function wholeCall(call: Record<string, unknown>, madeId: string): Record<string, unknown> {
   const { id, type, function: given, ...rest } = call;
-  const called = isRecord(given) ? { function: { ...given, arguments: textOf(given.arguments) || '{}' } } : {};
+  const called = isRecord(given)
+    ? { function: { ...given, arguments: textOf(given.arguments) || '{}' } }
+    : {};
   return { id: textOf(id) || madeId, type: textOf(type) || 'function', ...called, ...rest };
 }

@@ -1,5 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import { parseChatRequest } from '../../contract/chat-request.ts';
+import { type ChatCompletionRequest, parseChatRequest } from '../../contract/chat-request.ts';
 import { errorTable } from '../../contract/errors.ts';
 import { refuseFields } from '../policy/field-policy.ts';
 import { refuseChatTools } from '../policy/tool-policy.ts';
@@ -44,9 +44,15 @@ export const chatFormat: CallFormat = {
   },
 };
 
-/** A router's own clients ask for usage in a word of their own. */
-const asksUsage = (body: unknown): boolean =>
-  isRecord(body) && isRecord(body.usage) && body.usage.include === true;
+/** A router's own clients ask for usage in a word of their own. `null`: nothing is said. */
+function asksUsage(
+  body: unknown,
+  { stream, stream_options: options }: ChatCompletionRequest,
+): boolean | null {
+  const include = isRecord(body) && isRecord(body.usage) ? body.usage.include : null;
+  if (stream !== true || options?.include_usage === true || include === true) return true;
+  return options?.include_usage === false || include === false ? false : null;
+}
 
 function readRequest(body: unknown): ReadRequest {
   const checked = parseChatRequest(body);
@@ -54,7 +60,7 @@ function readRequest(body: unknown): ReadRequest {
   const { request } = checked;
   const read: CallRequest = {
     ...readMembers(request, capFields),
-    showUsage: request.stream !== true || request.stream_options?.include_usage === true || asksUsage(body),
+    showUsage: asksUsage(body, request),
     showReasoning: request.reasoning?.exclude !== true,
     extraOutputTokens:
       request.prediction === undefined ? 0 : Buffer.byteLength(JSON.stringify(request.prediction)),

@@ -61,7 +61,7 @@ function countPart(part: Record<string, unknown>, param: string, count: MediaCou
   switch (part.type) {
     case 'text':
     case 'refusal':
-    // Of one vendor's answers, which come back as they were shown.
+    // One vendor's answers have it, and they come back as they were shown.
     case 'thinking':
     case 'reference':
       return null;
@@ -76,7 +76,8 @@ function countPart(part: Record<string, unknown>, param: string, count: MediaCou
       countMedium(count, 'files', param);
       const file = isRecord(part.file) ? part.file : {};
       if (file.file_id !== undefined && file.file_id !== null) return refuseStored(`${param}.file.file_id`);
-      if (typeof file.file_data === 'string' && isBareBase64(file.file_data)) return refuseInline(`${param}.file`);
+      if (typeof file.file_data === 'string' && isBareBase64(file.file_data))
+        return refuseInline(`${param}.file`);
       return takeLinks(count, [file.file_data, file.file_url], `${param}.file`);
     }
     case 'input_audio':

@@ -96,7 +96,8 @@ export class ChatStream implements StreamReader {
     const object = hidden === undefined ? 'not_an_object' : scanJsonObject(data, answerBounds);
     if (hidden === undefined || typeof object === 'string') return;
     const changes = frameChanges(object, hidden, ownId);
-    const isHidden = changes.some(([name]) => name === 'provider') || presentMember(object, 'provider') === null;
+    const isHidden =
+      changes.some(([name]) => name === 'provider') || presentMember(object, 'provider') === null;
     if (memberBytes(object, 'provider') === undefined) this.addedMembers = PROVIDER;
     else if (isHidden) changes.push(['provider', JSON.stringify(ANSWERED_BY)]);
     this.#frame = changes;

@@ -40,7 +40,9 @@ function eventsOfChat({ choices, usage, ...frame }: Record<string, unknown>): Bu
   const last = usage === undefined ? [] : [data({ ...frame, object, choices: [], usage })];
   return Buffer.concat([
     // An answer without choices is one all the same.
-    ...(chunks.length === 0 ? [{ choices: [] }] : chunks).map((chunk) => data({ ...frame, object, ...chunk })),
+    ...(chunks.length === 0 ? [{ choices: [] }] : chunks).map((chunk) =>
+      data({ ...frame, object, ...chunk }),
+    ),
     ...last,
     dataEvent(Buffer.from('[DONE]')),
   ]);
@@ -61,8 +63,19 @@ function chunksOf({ index, message, finish_reason, logprobs, ...rest }: Record<s
   return [
     chunk({ role: role ?? 'assistant', ...Object.fromEntries(whole) }, rest),
     ...pieces,
-    ...records(calls).flatMap((call, number) => chunksOfCall({ index: number, ...call }).map((piece) => chunk({ tool_calls: [piece] }))),
-    { choices: [{ index, delta: {}, ...(logprobs === undefined ? {} : { logprobs }), finish_reason: finish_reason ?? null }] },
+    ...records(calls).flatMap((call, number) =>
+      chunksOfCall({ index: number, ...call }).map((piece) => chunk({ tool_calls: [piece] })),
+    ),
+    {
+      choices: [
+        {
+          index,
+          delta: {},
+          ...(logprobs === undefined ? {} : { logprobs }),
+          finish_reason: finish_reason ?? null,
+        },
+      ],
+    },
   ];
 }
 

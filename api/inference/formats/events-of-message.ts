@@ -4,7 +4,15 @@ import { recordOf, records, textOf } from './values.ts';
 
 /** The stream that a whole message would have been. */
 export function eventsOfMessage(message: Record<string, unknown>): Buffer {
-  const { content, stop_reason = null, stop_sequence = null, stop_details, container, context_management, usage } = message;
+  const {
+    content,
+    stop_reason = null,
+    stop_sequence = null,
+    stop_details,
+    container,
+    context_management,
+    usage,
+  } = message;
   const begun = {
     ...message,
     content: [],

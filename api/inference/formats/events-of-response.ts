@@ -12,7 +12,9 @@ export function eventsOfResponse(response: Record<string, unknown>): Buffer {
     namedEvent(type, Buffer.from(JSON.stringify({ type, sequence_number: sequence++, ...members })));
   const { output_text: _, ...members } = response;
   // Events name the item that they belong to, so each has an id.
-  const items = records(response.output).map((item, index) => (textOf(item.id) === '' ? { ...item, id: `item_${index}` } : item));
+  const items = records(response.output).map((item, index) =>
+    textOf(item.id) === '' ? { ...item, id: `item_${index}` } : item,
+  );
   const begun = {
     ...members,
     status: 'in_progress',

@@ -27,7 +27,8 @@ function fitAnswer(message: Message, dialect: HistoryDialect): Message {
     } else if (isTaken(name, dialect) && value !== null) fitted[name] = value;
   }
   // A server that takes no empty list takes no answer of nothing either.
-  if (fitted.content === null && message.content !== null && fitted.tool_calls === undefined) fitted.content = '';
+  if (fitted.content === null && message.content !== null && fitted.tool_calls === undefined)
+    fitted.content = '';
   const refusal = textOf(message.refusal);
   if (refusal !== '' && !answerMembers.has('refusal') && isEmpty(fitted.content)) fitted.content = refusal;
   if (reasoningMember !== null && textOf(fitted[reasoningMember]) === '') {
@@ -70,7 +71,8 @@ const isPartTaken = ({ type }: Message, { answerParts }: HistoryDialect): boolea
   !VENDOR_PARTS.has(type) || (typeof type === 'string' && answerParts.has(type));
 
 function fitPart(part: Message, { answerParts }: HistoryDialect): Message {
-  if (part.type === 'refusal' && !answerParts.has('refusal')) return { type: 'text', text: textOf(part.refusal) };
+  if (part.type === 'refusal' && !answerParts.has('refusal'))
+    return { type: 'text', text: textOf(part.refusal) };
   if (part.type !== 'text' || Object.keys(part).length === TEXT_MEMBERS) return part;
   return { type: 'text', text: part.text };
 }
@@ -101,11 +103,18 @@ function fitFunction(called: Message): Message {
 }
 
 /** The reasoning of an earlier answer, in whichever member its vendor has it. */
-function reasoningOf({ reasoning, reasoning_content: content, reasoning_details: details, content: parts }: Message): string {
+function reasoningOf({
+  reasoning,
+  reasoning_content: content,
+  reasoning_details: details,
+  content: parts,
+}: Message): string {
   return (
     textOf(reasoning) ||
     textOf(content) ||
-    records(details).map(({ text, summary }) => textOf(text) || textOf(summary)).join('') ||
+    records(details)
+      .map(({ text, summary }) => textOf(text) || textOf(summary))
+      .join('') ||
     thinkingIn(parts)
   );
 }
@@ -114,7 +123,13 @@ function reasoningOf({ reasoning, reasoning_content: content, reasoning_details:
 function thinkingIn(content: unknown): string {
   const thoughts = records(content).filter(({ type }) => type === 'thinking');
   return thoughts
-    .map(({ thinking }) => textOf(thinking) || records(thinking).map(({ text }) => textOf(text)).join(''))
+    .map(
+      ({ thinking }) =>
+        textOf(thinking) ||
+        records(thinking)
+          .map(({ text }) => textOf(text))
+          .join(''),
+    )
     .join('');
 }
 

@@ -40,7 +40,7 @@ export interface DialectFit {
   editsChat: boolean;
 }
 
-/** What a server of this dialect cannot be sent of a body: the fields that are left out, and the reason not to ask it at all. */
+/** Finds what a server of this dialect cannot be sent of a body: the fields that are left out, and the reason not to ask it at all. */
 export function fitToDialect(dialect: Dialect, asked: AskedBody): DialectFit {
   const { format, body, value, media, plain } = asked;
   const unsupported = UnsupportedFields.ofRequest();
@@ -67,7 +67,12 @@ export function fitToDialect(dialect: Dialect, asked: AskedBody): DialectFit {
     if (dialect.refusedFields.has(MESSAGE_NAME)) nameMessages(value, unsupported);
   }
   const { first: refused, leftOut, hints } = unsupported;
-  return { refused, leftOut, hints, editsChat: format === 'chat' && value !== null && isEdited(dialect, value) };
+  return {
+    refused,
+    leftOut,
+    hints,
+    editsChat: format === 'chat' && value !== null && isEdited(dialect, value),
+  };
 }
 
 /** A field that asks for what happens anyway is missed by nobody. */
@@ -85,14 +90,17 @@ function nameHints(
   if (format === 'messages') {
     if (plain && (value.user ?? null) !== null) unsupported.leaveOutHint('user');
     // No more of it is sent than the tag for whom the call is.
-    const { user_id: _, ...others } = isRecord(value.metadata) ? value.metadata : {};
-    for (const name of Object.keys(others)) unsupported.leaveOutHint(`metadata.${name}`);
+    const names = Object.keys(recordOf(value.metadata)).filter((name) => name !== 'user_id');
+    for (const name of names.slice(0, NAMED_MAX)) unsupported.leaveOutHint(`metadata.${name}`);
   }
   if (format !== 'chat' || dialect.answerMembers === null) return;
   if ((value[CACHE_MARK] ?? null) !== null) unsupported.leaveOutHint(CACHE_MARK);
-  for (const member of MARKED) for (const place of cacheMarksIn(value[member], member)) unsupported.leaveOutHint(place);
+  for (const member of MARKED)
+    for (const place of cacheMarksIn(value[member], member)) unsupported.leaveOutHint(place);
 }
 
+/** A header has room for few. */
+const NAMED_MAX = 100;
 const NEVER_SENT = ['client_metadata', 'trace', 'thread'];
 const CACHE_MARK = 'cache_control';
 const MARKED = ['messages', 'tools'] as const;
@@ -132,7 +140,7 @@ const isTaken = ({ fields, refusedFields }: Dialect, format: FormatName, key: st
 
 const CAPS: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens', 'max_output_tokens']);
 
-/** Read where it lies, because a body may have 20,000 such members. What is longer asks for something. */
+/** Read where it lies, because a body may have 60,000 such members. What is longer asks for something. */
 function asksNothing({ bytes }: JsonObject, { key, valueStartsAt, endsAt }: JsonMember): boolean {
   if (endsAt - valueStartsAt > NOTHING_CHARS_MAX) return false;
   const value: unknown = JSON.parse(bytes.toString('utf8', valueStartsAt, endsAt));
@@ -150,7 +158,8 @@ function nameUnsupportedReasoning(
   unsupported: UnsupportedFields,
 ): void {
   if (format === 'messages') return;
-  const given = format === 'chat' ? unsupported.record(value.reasoning, 'reasoning') : recordOf(value.reasoning);
+  const given =
+    format === 'chat' ? unsupported.record(value.reasoning, 'reasoning') : recordOf(value.reasoning);
   const named = format === 'chat' ? textOrNull(value.reasoning_effort) : null;
   const inside = textOrNull(given.effort);
   if (named !== null && isLost(named, efforts)) unsupported.leaveOut('reasoning_effort');
@@ -159,12 +168,14 @@ function nameUnsupportedReasoning(
   if (format !== 'chat') return;
   unsupported.unknown(given, 'reasoning.', CHAT_REASONING);
   // Not every server knows `none`, so the gateway does not write it for a caller.
-  if ((given.enabled ?? true) !== true && (named ?? inside) !== 'none') unsupported.leaveOut('reasoning.enabled');
+  if ((given.enabled ?? true) !== true && (named ?? inside) !== 'none')
+    unsupported.leaveOut('reasoning.enabled');
   if ((given.exclude ?? false) !== false) unsupported.leaveOut('reasoning.exclude');
 }
 
 /** The server has no word for it. */
-const isLost = (effort: string, efforts: Dialect['efforts']): boolean => takenEffort(effort, efforts) === undefined;
+const isLost = (effort: string, efforts: Dialect['efforts']): boolean =>
+  takenEffort(effort, efforts) === undefined;
 
 /** Names of a router's providers say nothing to any other server. */
 export function nameUnsupportedOrder(provider: unknown, unsupported: UnsupportedFields): void {
@@ -198,8 +209,7 @@ function leaveOutNames(body: JsonObject, changes: MemberChanges): void {
   editMember(
     body,
     'messages',
-    (messages) =>
-      Array.isArray(messages) && messages.some(isNamed) ? messages.map(withoutName) : messages,
+    (messages) => (Array.isArray(messages) && messages.some(isNamed) ? messages.map(withoutName) : messages),
     changes,
   );
 }

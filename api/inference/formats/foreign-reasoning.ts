@@ -29,7 +29,8 @@ export function leaveOutForeignReasoning(
   const bytes = sentBytes(body, member, changes);
   if (bytes === null) return;
   const isSigned = member === 'messages' && /claude/i.test(upstreamModel);
-  const mayBeForeign = NEEDLES.some((needle) => bytes.includes(needle)) || (isSigned && lacksSignature(bytes));
+  const mayBeForeign =
+    NEEDLES.some((needle) => bytes.includes(needle)) || (isSigned && lacksSignature(bytes));
   if (!mayBeForeign) return;
   const edit = (value: unknown): unknown => {
     if (!Array.isArray(value)) return value;
@@ -97,7 +98,9 @@ function withoutMark(block: unknown): unknown {
 function isForeignBlock(block: unknown, isSigned: boolean): boolean {
   if (!isRecord(block)) return false;
   if (block.type === 'thinking')
-    return (isSigned && textOf(block.signature) === '') || readIssuer(textOf(block.signature)).issuer !== undefined;
+    return (
+      (isSigned && textOf(block.signature) === '') || readIssuer(textOf(block.signature)).issuer !== undefined
+    );
   if (block.type !== 'redacted_thinking') return false;
   const data = textOf(block.data);
   return readCallSignature(data) !== null || readIssuer(data).issuer !== undefined;

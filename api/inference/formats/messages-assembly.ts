@@ -66,7 +66,7 @@ export class MessagesAssembly extends CountedElsewhere implements Assembly {
     }
   }
 
-  /** What stands beside the delta belongs to the message as well, such as what a provider left out of a long context. */
+  /** Members beside the delta belong to the message as well, such as what a provider left out of a long context. */
   #addToMessage({ type: _, usage: _usage, delta, ...beside }: Record<string, unknown>): void {
     if (this.#message === null) return;
     Object.assign(this.#message, recordOf(delta), beside);

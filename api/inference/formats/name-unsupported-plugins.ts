@@ -1,7 +1,7 @@
 import type { UnsupportedFields } from './unsupported-fields.ts';
 
 /**
- * What a router is asked to do around the answer has words in no other format, but for searches and fetches: those are
+ * Only searches and fetches, of all that a router is asked to do around the answer, have words in other formats: those are
  * written into the result (`server-tools/`).
  */
 export function nameUnsupportedPlugins(

@@ -1,6 +1,12 @@
 import { isRecord } from '#core/is-record.ts';
+import {
+  type JsonObject,
+  MemberChanges,
+  memberBytes,
+  memberText,
+  rebuildJsonObject,
+} from '../json/json-object.ts';
 import { parseRecord } from '../json/parse-record.ts';
-import { type JsonObject, MemberChanges, memberBytes, memberText, rebuildJsonObject } from '../json/json-object.ts';
 import type { TextCount } from '../price/stream-text-count.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { CountedElsewhere } from './counted-elsewhere.ts';
@@ -46,4 +52,5 @@ export class ResponsesAssembly extends CountedElsewhere implements Assembly {
 const ITEM_DONE = Buffer.from('response.output_item.done');
 
 const hasItems = (response: JsonObject): boolean =>
-  memberBytes(response, 'output') !== undefined && !/^(?:\[\s*\]|null)$/.test(memberText(response, 'output') ?? 'null');
+  memberBytes(response, 'output') !== undefined &&
+  !/^(?:\[\s*\]|null)$/.test(memberText(response, 'output') ?? 'null');

@@ -47,7 +47,9 @@ function toolsText(body: CallPlan['body']): string {
 function toolText(sent: string): string {
   const tool: unknown = JSON.parse(sent);
   if (!isRecord(tool) || tool.type !== 'function') return sent;
-  const missing = FUNCTION_MEMBERS.filter((name) => !Object.hasOwn(tool, name)).map((name) => `,"${name}":null`);
+  const missing = FUNCTION_MEMBERS.filter((name) => !Object.hasOwn(tool, name)).map(
+    (name) => `,"${name}":null`,
+  );
   return `${sent.trimEnd().slice(0, -1)}${missing.join('')}}`;
 }
 

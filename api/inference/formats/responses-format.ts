@@ -32,7 +32,7 @@ export const responsesFormat: CallFormat = {
   idOf: (firstEvent) => idIn(firstEvent, 'response'),
   /**
    * Clients of one kind read the members beside `error`, those of another `error` itself. Others wait for the response that
-   * failed, and begin anew without it.
+   * failed, and begin again without it.
    */
   streamError({ id, createdAtS, model }, error, shownEvents, plan) {
     const { code, message, param } = error;

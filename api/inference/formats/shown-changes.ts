@@ -6,7 +6,7 @@ import type { Candidate } from '../admit/call-plan.ts';
 import { type JsonObject, MemberChanges, memberText, rebuildJsonObject } from '../json/json-object.ts';
 import { frameChanges } from '../scrub/scrub-answer.ts';
 import type { GoodAnswer, StreamEndView, StreamNames } from './call-format.ts';
-import { chatUsageText, messagesUsageText, responsesUsageText } from './usage-text.ts';
+import { chatUsageText, responsesUsageText, wholeMessagesUsageText } from './usage-text.ts';
 
 /** What a call came to, as far as a caller is told. */
 export interface ShownCharge {
@@ -80,7 +80,7 @@ const withoutBill = (): MemberChanges => new MemberChanges(billMembers.map((name
 const usageText = {
   chat: chatUsageText,
   responses: responsesUsageText,
-  messages: messagesUsageText,
+  messages: wholeMessagesUsageText,
 } as const satisfies Record<FormatName, unknown>;
 
 /** The counters that every answer of the format has. */

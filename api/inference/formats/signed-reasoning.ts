@@ -60,4 +60,5 @@ export function readSignedReasoning(
 
 /** Whether a mark of ours stands before it: a provider that keeps its own reasoning would not recognise it. */
 export const isMarkedReasoning = (signed: string): boolean =>
-  [SIGNATURE, ENCRYPTED, ISSUER].some((mark) => signed.startsWith(mark)) || readCallSignature(signed) !== null;
+  [SIGNATURE, ENCRYPTED, ISSUER].some((mark) => signed.startsWith(mark)) ||
+  readCallSignature(signed) !== null;

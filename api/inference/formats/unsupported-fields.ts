@@ -5,7 +5,7 @@ import { booleanOf, numberOf, recordOf, records, strings, textOrNull } from './v
 const LEFT_OUT_MAX = 100;
 
 /**
- * What a translation has no words for. A field, or a member of a part or a tool, is left out, and its name is kept for the
+ * Collects what a translation has no words for. A field, or a member of a part or a tool, is left out, and its name is kept for the
  * caller. What the meaning of the request hangs on is not left out: the first such thing is the reason to refuse the call.
  */
 export class UnsupportedFields {
@@ -161,8 +161,8 @@ export const HANDLED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Of no effect on the answer: tags, and hints for caches and routes, which a provider of another format has no use for. Those that
- * the gateway does not handle are named where they are left out.
+ * Tags, and hints for caches and routes, change no answer, and a provider of another format has no use for them. Those that the
+ * gateway does not handle are named where they are left out.
  */
 export const HINTS: ReadonlySet<string> = new Set([
   ...HANDLED,

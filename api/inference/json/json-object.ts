@@ -81,8 +81,29 @@ export function readJsonObject(
   const latin1 = bytes.toString('latin1');
   // The scan first: JSON.parse takes a tenth of a second to build the values that four megabytes can name.
   const object = scan(bytes, latin1, bounds);
-  if (object === 'not_an_object') return isNoJson(bytes) ? 'not_json' : object;
-  if (typeof object === 'string') return object;
+  return typeof object === 'string' ? whyNot(bytes, object) : parseScanned(bytes, latin1, object);
+}
+
+/** The same with a turn of the event loop for the scan and one for the parse. It yields the name of the one that is done. */
+export function* readJsonObjectInSteps(
+  bytes: Buffer,
+  bounds: JsonBounds,
+): Generator<string, ReturnType<typeof readJsonObject>> {
+  const latin1 = bytes.toString('latin1');
+  const object = scan(bytes, latin1, bounds);
+  if (typeof object === 'string') return whyNot(bytes, object);
+  yield 'scan';
+  return parseScanned(bytes, latin1, object);
+}
+
+const whyNot = (bytes: Buffer, failure: ScanFailure): ScanFailure | 'not_json' =>
+  failure === 'not_an_object' && isNoJson(bytes) ? 'not_json' : failure;
+
+function parseScanned(
+  bytes: Buffer,
+  latin1: string,
+  object: JsonObject,
+): { object: JsonObject; value: Record<string, unknown> } | 'not_an_object' | 'not_json' {
   const value = parseJson(isAscii(bytes) ? latin1 : bytes.toString('utf8'));
   if (value === undefined) return 'not_json';
   return isRecord(value) ? { object, value } : 'not_an_object';
@@ -204,7 +225,7 @@ function findMember(object: JsonObject, key: string): JsonMember | undefined {
 export class MemberChanges {
   readonly keys: string[] = [];
   readonly values: (string | Buffer | null)[] = [];
-  /** Where each key is in a long list: a body may have 20,000 keys that its server is not sent. */
+  /** Where each key is in a long list: a body may have 60,000 keys that its server is not sent. */
   #places: Map<string, number> | null = null;
 
   constructor(changes: readonly (readonly [key: string, value: string | Buffer | null])[] = []) {
@@ -308,24 +329,6 @@ function separate(out: Buffer, at: number): number {
   if (at === 1) return at;
   out[at] = COMMA;
   return at + 1;
-}
-
-/**
- * Keys in a parsed value, at any depth. Where the text holds more of them than the value, a key was repeated: one
- * reader may take the first, another the last, so the price could be read from one and the work done by the other.
- */
-export function countKeys(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  let count = 0;
-  if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object') count += countKeys(item);
-    return count;
-  }
-  for (const item of Object.values(value)) {
-    count++;
-    if (typeof item === 'object') count += countKeys(item);
-  }
-  return count;
 }
 
 /**

@@ -34,10 +34,23 @@ export class NumberMarks {
   /** The value of a JSON text with marked numbers; `null`: no number of the text needs a mark. Throws where it is no JSON. */
   parse(bytes: Buffer): { value: unknown } | null {
     const places = findInexactNumbers(bytes);
+    return places === null ? null : { value: JSON.parse(this.#withMarks(bytes, places)) };
+  }
+
+  /** The same for a large text, in steps that are each short enough for one turn of the event loop. */
+  *parseInSteps(bytes: Buffer): Generator<string, { value: unknown } | null> {
+    const places = findInexactNumbers(bytes);
     if (places === null) return null;
+    yield 'find numbers';
+    const text = this.#withMarks(bytes, places);
+    yield 'mark numbers';
+    return { value: JSON.parse(text) };
+  }
+
+  #withMarks(bytes: Buffer, places: readonly number[]): string {
     // A caller cannot guess it, so no text of a caller's is taken for a marked number.
     this.#mark ??= String.fromCharCode(MARK_LETTER) + randomBase62(11);
-    return { value: JSON.parse(markNumbers(bytes, places, this.#mark).toString('utf8')) };
+    return markNumbers(bytes, places, this.#mark).toString('utf8');
   }
 
   /** The digits of a marked number; `null`: the text is no marked number. */

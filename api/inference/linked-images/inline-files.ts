@@ -43,7 +43,9 @@ function filesOf(part: Part, param: string): InlineFile[] {
         ? dataLink(part.image_url, 'url', `${param}.image_url.url`)
         : dataLink(part, 'image_url', `${param}.image_url`);
     case 'input_file':
-      return dataOf(part.file_data, `${param}.file_data`, (url) => become(part, { type: 'input_image', image_url: url }));
+      return dataOf(part.file_data, `${param}.file_data`, (url) =>
+        become(part, { type: 'input_image', image_url: url }),
+      );
     case 'file':
       return isRecord(part.file)
         ? dataOf(part.file.file_data, `${param}.file.file_data`, (url) =>
@@ -91,7 +93,8 @@ function dataOf(data: unknown, param: string, writeLink: InlineFile['writeLink']
 
 const HEAD_CHARS = 64;
 /** No link and no name of a file begins so. The rest is for the decoder, which skips what it does not know. */
-export const isBareBase64 = (data: string): boolean => /^[\w+/-]+=*$/.test(data.slice(0, HEAD_CHARS).trimEnd());
+export const isBareBase64 = (data: string): boolean =>
+  /^[\w+/-]+=*$/.test(data.slice(0, HEAD_CHARS).trimEnd());
 
 function base64In(link: unknown): string | null {
   if (typeof link !== 'string') return null;

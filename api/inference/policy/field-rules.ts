@@ -48,7 +48,8 @@ const oneOf =
 
 const shared = 'it reads or writes state that is shared by all callers';
 const stored = 'nothing is stored between calls. Send `store: false` and the whole conversation';
-const whileRunning = 'calls are answered while they run. Send `false`, or leave it out, and read a long answer as a stream';
+const whileRunning =
+  'calls are answered while they run. Send `false`, or leave it out, and read a long answer as a stream';
 const selfHosted = 'it steers the server that runs the model';
 const otherSearch = `search with a tool of the type \`${ROUTER_TOOLS.search}\``;
 const otherCap = "a server that knows it would not keep to the format's own cap";

@@ -135,7 +135,11 @@ const kindTable: Readonly<Record<string, ObjectKind>> = {
   'responses text': { format: 'text format', verbosity: null },
   'text format': members('type', 'name', 'description', 'schema', 'strict'),
 
-  message: { ...members('role', 'cache_control', 'clear_at'), content: 'block', output_config: 'output config' },
+  message: {
+    ...members('role', 'cache_control', 'clear_at'),
+    content: 'block',
+    output_config: 'output config',
+  },
   block: {
     ...members('type', 'text', 'id', 'name', 'input', 'tool_use_id', 'is_error', 'thinking', 'signature'),
     ...members('data', 'title', 'context', 'caller', 'parsed', 'parsed_output', 'cache_control', 'url'),

@@ -26,15 +26,20 @@ export function promptBytes({ members }: JsonObject, capFields: ReadonlySet<stri
 
 /**
  * By how much a prompt may be longer than the bytes of a body: servers print numbers, tools and schemas again in their own way, and
- * describe tools in words of their own.
+ * describe tools in words of their own. It yields the names of its steps.
  *
  * @param body The parsed object.
  */
-export const promptTokensBeyondBytes = (
+export function* promptTokensBeyondBytes(
   object: JsonObject,
   body: Readonly<Record<string, unknown>>,
-): number =>
-  printedNumberBytes(object, body) + layoutTokens(body) + toolPromptTokens(body) + TEMPLATE_TOKENS;
+): Generator<string, number> {
+  const numberBytes = printedNumberBytes(object, body);
+  yield 'numbers';
+  const tokens = layoutTokens(body) + toolPromptTokens(body);
+  yield 'layout';
+  return numberBytes + tokens + TEMPLATE_TOKENS;
+}
 
 /** The same bound for a translation, as it would be sent to a provider. Its numbers may be marked in `body`. */
 export function translatedTokensMax(object: JsonObject, body: object): number {
@@ -46,7 +51,8 @@ export function translatedTokensMax(object: JsonObject, body: object): number {
   return promptBytes(object, NEXT_TO_PROMPT) - effortBytes + beyond;
 }
 
-const parsed = ({ bytes }: JsonObject): Readonly<Record<string, unknown>> => JSON.parse(bytes.toString('utf8'));
+const parsed = ({ bytes }: JsonObject): Readonly<Record<string, unknown>> =>
+  JSON.parse(bytes.toString('utf8'));
 
 /** Members of a translation that are in no prompt. Some are shares of the cap, and so is the effort in `output_config`. */
 const NEXT_TO_PROMPT: ReadonlySet<string> = new Set(['max_tokens', 'thinking', 'reasoning_effort']);

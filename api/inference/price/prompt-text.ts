@@ -141,7 +141,8 @@ function schemaBytes({
   output_config,
   output_format,
 }: Readonly<Record<string, unknown>>): number {
-  const format = response_format ?? inside(text, 'format') ?? inside(output_config, 'format') ?? output_format;
+  const format =
+    response_format ?? inside(text, 'format') ?? inside(output_config, 'format') ?? output_format;
   const schema = inside(format, 'json_schema') ?? format;
   return (
     textBytes(inside(schema, 'name')) +

@@ -1,16 +1,16 @@
 import type { Model } from '#core/catalog/catalog.ts';
-import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import type { Dialect } from '#core/catalog/dialect.ts';
+import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import type { AskedDialect, AskedModel } from '#core/conversation/conversation.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import type { Steps } from '../admit/steps.ts';
 import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { callFormats } from '../formats/call-formats.ts';
+import { type AskedBody, fitToDialect } from '../formats/fit-to-dialect.ts';
+import { betaFieldsIn } from '../formats/leave-out-beta-fields.ts';
 import { ownFormat } from '../formats/own-format.ts';
 import { COMMON_EFFORTS, reasonsByEffort } from '../formats/reasoning-words.ts';
-import { betaFieldsIn } from '../formats/leave-out-beta-fields.ts';
-import { type AskedBody, fitToDialect } from '../formats/fit-to-dialect.ts';
 import type { JsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import type { MediaCount } from '../linked-images/linked-media.ts';
@@ -22,14 +22,14 @@ import {
   cannotBeSent,
   type TranslatedRequest,
   type TranslationTarget,
-  translateRequest,
+  translateInSteps,
 } from '../translation/translate-request.ts';
 import { withMarkedNumbers } from '../translation/unread-values.ts';
 import { placeOf, placeOfferedTools } from './place-offered-tools.ts';
 import { type ProviderPreferences, unmetPreference } from './provider-preferences.ts';
 import { shorten } from './refuse-model.ts';
-import { shownValue } from './shown-value.ts';
 import type { Resolved } from './resolve-models.ts';
+import { shownValue } from './shown-value.ts';
 
 /**
  * In which format each provider is asked: the caller's own where it speaks that. Of one model those come first that are sent
@@ -120,7 +120,13 @@ function* chooseFormat(
   return fitted({ ...sent, format: callFormats[to] }, { format: to, body, value: null }, { leftOut, hints });
 }
 
-const askedDialect = ({ reasoningMember, efforts, signsCalls, takesReasoningDetails, fields }: Dialect): AskedDialect => ({
+const askedDialect = ({
+  reasoningMember,
+  efforts,
+  signsCalls,
+  takesReasoningDetails,
+  fields,
+}: Dialect): AskedDialect => ({
   reasoningMember,
   // A caller of another format means a word of that format's scale.
   efforts: efforts ?? COMMON_EFFORTS,
@@ -166,10 +172,10 @@ function* translate(
   if (known !== undefined) return known;
   if (translations.source === null) {
     // What a provider runs by itself is written into the result.
-    translations.source = withoutServerTools(withMarkedNumbers(object, value, format.name, marks));
-    yield 'mark numbers';
+    translations.source = withoutServerTools(yield* withMarkedNumbers(object, value, format.name, marks));
+    yield 'graft numbers';
   }
-  const translated = translateRequest(translations.source, format.name, to, asked, marks);
+  const translated = yield* translateInSteps(translations.source, format.name, to, asked, marks);
   done.set(key, translated);
   yield 'translate';
   return translated;

@@ -2,7 +2,7 @@ import { isRecord } from '#core/is-record.ts';
 import { placeTools, type ToolPlace } from '../server-tools/place-tools.ts';
 import type { PlacedTools, ServerTool, ServerTools } from '../server-tools/server-tools.ts';
 
-/** Who runs the tools at an endpoint, and which of them nobody there runs. */
+/** Decides who runs the tools at an endpoint, and which of them nobody there runs. */
 export interface OfferedTools {
   /** `null`: the endpoint runs none. */
   placed: PlacedTools | null;
@@ -14,7 +14,7 @@ export interface OfferedTools {
 export interface ToolDemand {
   /** `tool_choice` as the caller wrote it. */
   choice: unknown;
-  /** Every tool has to be heeded. */
+  /** Every tool must be heeded. */
   requiresAll: boolean;
 }
 

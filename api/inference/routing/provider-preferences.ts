@@ -66,7 +66,14 @@ const STEERING: ReadonlyMap<string, 'floor' | 'nitro' | 'exacto'> = new Map([
 ] as const);
 
 /** Names of the router's providers, and what only it knows of them. */
-const CONDITIONS = ['only', 'ignore', 'data_collection', 'zdr', 'enforce_distillable_text', 'quantizations'] as const;
+const CONDITIONS = [
+  'only',
+  'ignore',
+  'data_collection',
+  'zdr',
+  'enforce_distillable_text',
+  'quantizations',
+] as const;
 
 const asksFor = (value: unknown): boolean =>
   value !== undefined &&

@@ -35,7 +35,11 @@ export function resolveModels(
 }
 
 /** An endpoint that may run the call, before it is known in which words. */
-export interface Resolved extends Omit<Candidate, 'format' | 'translated' | 'serverTools' | 'unrunTools' | 'betaFields' | 'leftOut' | 'hints' | 'editsChat'> {
+export interface Resolved
+  extends Omit<
+    Candidate,
+    'format' | 'translated' | 'serverTools' | 'unrunTools' | 'betaFields' | 'leftOut' | 'hints' | 'editsChat'
+  > {
   /** `:online`. */
   searches: boolean;
 }

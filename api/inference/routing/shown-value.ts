@@ -2,7 +2,14 @@ import { isRecord } from '#core/is-record.ts';
 
 const CHARS_MAX = 40;
 /** Their values are said to the model, and no error repeats that. */
-const SAID: ReadonlySet<string> = new Set(['messages', 'input', 'system', 'instructions', 'prompt', 'prediction']);
+const SAID: ReadonlySet<string> = new Set([
+  'messages',
+  'input',
+  'system',
+  'instructions',
+  'prompt',
+  'prediction',
+]);
 
 /** The value of a field in words for a refusal, such as ` (0.5)`; a long one by its length or its kind; empty where none may be shown. */
 export function shownValue(body: Readonly<Record<string, unknown>>, param: string): string {

@@ -19,7 +19,8 @@ export function unpricedKey(
   const isFlat = sent === given;
   const known = keysOf(words, kind);
   const isNested = !isFlat && sent.parameters !== undefined && sent.parameters !== null;
-  const outer = isFlat || !isNested ? [] : Object.keys(sent).filter((key) => !ENTRY.has(key) && key !== 'parameters');
+  const outer =
+    isFlat || !isNested ? [] : Object.keys(sent).filter((key) => !ENTRY.has(key) && key !== 'parameters');
   const inner = Object.keys(given).filter((key) => !known.has(key) && !(isFlat && ENTRY.has(key)));
   const unpriced = inner[0] ?? unpricedFilter(given.filters);
   return outer[0] ?? (unpriced === undefined || isFlat || !isNested ? unpriced : `parameters.${unpriced}`);

@@ -3,8 +3,8 @@ import { ROUTER_TOOLS } from '../../providers/router-tools.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import { splitJsonList } from '../json/json-list.ts';
 import { type JsonObject, type MemberChanges, memberText } from '../json/json-object.ts';
-import { entryMembers, settingsOf } from './setting-keys.ts';
 import { isInOwnWords, type PlacedTool, type PlacedTools } from './server-tools.ts';
+import { entryMembers, settingsOf } from './setting-keys.ts';
 
 /** Writes the bounds that the hold was made of into the body that goes upstream. */
 export function writeServerTools(body: JsonObject, candidate: Candidate, changes: MemberChanges): void {

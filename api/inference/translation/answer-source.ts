@@ -8,7 +8,7 @@ export interface AnswerSource extends UsageCounter {
   read(data: Buffer, eventName: string): ReadPieces;
   /** Of an answer in one piece, parsed, and known to be no error. */
   readWhole(bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[];
-  /** What it still keeps back where a stream is complete: a server may leave out the end of a call, or of the answer. */
+  /** The pieces that it still keeps back where a stream is complete: a server may leave out the end of a call, or of the answer. */
   rest(): readonly AnswerPiece[];
 }
 

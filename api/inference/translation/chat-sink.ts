@@ -1,14 +1,15 @@
 import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
 import type { Citation, ReasoningIssuer } from '#core/conversation/conversation.ts';
+import { OWN_REASONING_FORMAT } from '../../providers/signed-reasoning.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
+import { writeCallSignature } from '../formats/call-signature.ts';
 import { ANSWERED_BY } from '../formats/chat-answer.ts';
 import { dataText } from '../formats/stream-text.ts';
 import { chatUsageText } from '../formats/usage-text.ts';
 import type { AnswerSink, WrittenAnswer } from './answer-sink.ts';
-import { writeCallSignature } from '../formats/call-signature.ts';
+import { CitationSpans } from './citation-spans.ts';
 import { customInput, type ToolNames } from './tool-names.ts';
 import { type ChatCall, chatCallsOf } from './tool-words.ts';
-import { CitationSpans } from './citation-spans.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
 /** How a caller of the chat format is shown the answer to its own request. */
@@ -23,7 +24,7 @@ interface OpenCall {
   /** It is shown as the one `function_call` of the answer. */
   isLegacy: boolean;
   isEmpty: boolean;
-  /** Of a custom tool. */
+  /** The call is one of a custom tool. */
   json: string;
 }
 
@@ -38,7 +39,7 @@ export class ChatSink implements AnswerSink {
   /** Calls by their indexes. */
   readonly #calls = new Map<number, OpenCall>();
   #callsInOldWay = false;
-  /** Of the next call; empty: the provider has not signed it. */
+  /** It belongs to the next call; empty: the provider has not signed it. */
   #signature = '';
   #id = '';
   #textLength = 0;
@@ -48,10 +49,7 @@ export class ChatSink implements AnswerSink {
   #reasoningIndex = 0;
   #thinks = false;
 
-  constructor(
-    identity: AnswerIdentity,
-    { showUsage, showReasoning, names }: ShownChat,
-  ) {
+  constructor(identity: AnswerIdentity, { showUsage, showReasoning, names }: ShownChat) {
     this.#identity = identity;
     this.#showUsage = showUsage;
     this.#showReasoning = showReasoning;
@@ -91,19 +89,31 @@ export class ChatSink implements AnswerSink {
       case 'signature': {
         const { signature } = piece;
         this.#thinks = true;
-        return this.#lastOfReasoning({ type: 'reasoning.text', text: '', signature, ...issuerText(piece.issuer) });
+        return this.#lastOfReasoning({
+          type: 'reasoning.text',
+          text: '',
+          signature,
+          ...issuerText(piece.issuer),
+        });
       }
       case 'encrypted':
         this.#endReasoning();
         this.#thinks = true;
-        return this.#lastOfReasoning({ type: 'reasoning.encrypted', data: piece.data, ...issuerText(piece.issuer) });
+        return this.#lastOfReasoning({
+          type: 'reasoning.encrypted',
+          data: piece.data,
+          ...issuerText(piece.issuer),
+        });
       case 'tool_call':
         this.#endReasoning();
         return this.#beginCall(piece);
       case 'arguments':
         return this.#arguments(piece.index, piece.json);
       case 'finish':
-        return Buffer.concat([...this.#endCalls(), this.#chunk({}, reasonOf(piece.reason, this.#callsInOldWay))]);
+        return Buffer.concat([
+          ...this.#endCalls(),
+          this.#chunk({}, reasonOf(piece.reason, this.#callsInOldWay)),
+        ]);
     }
   }
 
@@ -147,7 +157,8 @@ export class ChatSink implements AnswerSink {
     for (const [index, call] of this.#calls) {
       const { isCustom, isEmpty, json } = call;
       if (isCustom || isEmpty) this.#calls.delete(index);
-      if (isCustom) ended.push(this.#chunk({ tool_calls: [{ index, custom: { input: customInput(json) } }] }));
+      if (isCustom)
+        ended.push(this.#chunk({ tool_calls: [{ index, custom: { input: customInput(json) } }] }));
       else if (isEmpty) ended.push(this.#chunk(argumentsOf(index, '{}', call)));
     }
     return ended;
@@ -191,11 +202,8 @@ const NOTHING = Buffer.alloc(0);
 /** A router's clients return reasoning with the name of its issuer, by which it is told from that of other vendors. */
 const issuerText = (issuer: ReasoningIssuer | undefined): object =>
   issuer === undefined
-    ? { format: SIGNED_FORMAT }
+    ? { format: OWN_REASONING_FORMAT }
     : { format: issuer.format, ...(issuer.id === null ? {} : { id: issuer.id }) };
-
-/** The name for signatures of servers of the messages format. */
-const SIGNED_FORMAT = 'anthropic-claude-v1';
 
 const argumentsOf = (index: number, json: string, { isLegacy }: OpenCall): object =>
   isLegacy
@@ -248,7 +256,9 @@ export function writeChatAnswer(
   const others = called.filter((call) => call !== legacyCall).map((call) => asCallerKnows(call, names));
   const calls = others.length === 0 ? undefined : others;
   const reasoningParts = showReasoning
-    ? parts.filter((part) => part.type === 'reasoning').filter(({ callSignature }) => callSignature === undefined)
+    ? parts
+        .filter((part) => part.type === 'reasoning')
+        .filter(({ callSignature }) => callSignature === undefined)
     : [];
   const reasoning = reasoningParts.map(({ text }) => text).join('');
   const message = {
@@ -262,7 +272,13 @@ export function writeChatAnswer(
         ? undefined
         : reasoningParts.map(({ text, signature, encrypted, issuer }, index) =>
             encrypted === null
-              ? { type: 'reasoning.text', text, signature, ...(signature === null ? {} : issuerText(issuer)), index }
+              ? {
+                  type: 'reasoning.text',
+                  text,
+                  signature,
+                  ...(signature === null ? {} : issuerText(issuer)),
+                  index,
+                }
               : { type: 'reasoning.encrypted', data: encrypted, ...issuerText(issuer), index },
           ),
     tool_calls: calls,

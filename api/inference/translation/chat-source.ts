@@ -1,7 +1,14 @@
 import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
 import type { ReasoningIssuer } from '#core/conversation/conversation.ts';
 import { UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
-import { CallNumbers, type CallPiece, callPiecesIn, madeCallId, readCallPiece } from '../formats/call-numbers.ts';
+import {
+  CallNumbers,
+  type CallPiece,
+  callPiecesIn,
+  madeCallId,
+  readCallPiece,
+} from '../formats/call-numbers.ts';
+import { callSignatureOf } from '../formats/call-signature.ts';
 import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
@@ -10,7 +17,6 @@ import { usageRecordsIn } from '../formats/usage-places.ts';
 import { recordOf, records, textOf } from '../formats/values.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
 import { bringsText } from './add-piece.ts';
-import { callSignatureOf } from '../formats/call-signature.ts';
 import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './answer-source.ts';
 
 /** Chunks of a chat, of which the first choice is read: a translated call asks for one. */
@@ -57,12 +63,17 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     if (choice === undefined) return pieces;
     // Some servers send the whole message in their last chunk, or in their only one.
     const delta = recordOf(choice.delta ?? choice.message);
-    pieces.push(...reasoningPieces(delta), ...contentPieces(delta.content), ...pieceOf('refusal', delta.refusal));
+    pieces.push(
+      ...reasoningPieces(delta),
+      ...contentPieces(delta.content),
+      ...pieceOf('refusal', delta.refusal),
+    );
     for (const note of records(delta.annotations)) {
       const cited = recordOf(note.url_citation);
       pieces.push(...citationOf(cited, { from: cited.start_index, to: cited.end_index }));
     }
-    for (const call of callPiecesIn(delta.tool_calls)) pieces.push(...this.#call(readCallPiece(call), callSignatureOf(call)));
+    for (const call of callPiecesIn(delta.tool_calls))
+      pieces.push(...this.#call(readCallPiece(call), callSignatureOf(call)));
     const reason = textOf(choice.finish_reason);
     if (reason !== '' && !this.#finished) {
       this.#finished = true;
@@ -75,7 +86,8 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   /** A call begins with its name and its id, of which either may come late. */
   #call(piece: CallPiece, signature: string): AnswerPiece[] {
     const index = this.#numbers.numberOf(piece);
-    const call = (this.#calls[index] ??= { id: '', name: '', json: '', signature: '', isOpen: false });
+    const call = this.#calls[index] ?? { id: '', name: '', json: '', signature: '', isOpen: false };
+    this.#calls[index] = call;
     if (call.isOpen) return piece.json === '' ? [] : [{ type: 'arguments', index, json: piece.json }];
     call.id ||= piece.id;
     call.name ||= piece.name;
@@ -87,7 +99,11 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
 
   #reason(reason: string): FinishReason {
     // Some servers say `stop` after a call of a tool.
-    if (reason === 'tool_calls' || reason === 'function_call' || (reason === 'stop' && this.#calls.length > 0))
+    if (
+      reason === 'tool_calls' ||
+      reason === 'function_call' ||
+      (reason === 'stop' && this.#calls.length > 0)
+    )
       return 'tool_calls';
     return reason === 'length' || reason === 'content_filter' ? reason : 'stop';
   }
@@ -124,7 +140,9 @@ function contentPieces(content: unknown): AnswerPiece[] {
     if (type === 'refusal') return pieceOf('refusal', refusal);
     if (type !== 'thinking') return [];
     const parts = typeof thinking === 'string' ? [{ text: thinking }] : records(thinking);
-    return parts.flatMap(({ text: thought }) => (textOf(thought) === '' ? [] : [reasoningPiece(textOf(thought), true)]));
+    return parts.flatMap(({ text: thought }) =>
+      textOf(thought) === '' ? [] : [reasoningPiece(textOf(thought), true)],
+    );
   });
 }
 
@@ -146,7 +164,8 @@ function reasoningPieces(delta: Record<string, unknown>): AnswerPiece[] {
 
 /** Names that are too long to be marks count as not said. */
 function issuerOf({ format, id }: Record<string, unknown>): ReasoningIssuer {
-  const short = (name: unknown): string => (textOf(name).length > UPSTREAM_TEXT_CHARS_MAX ? '' : textOf(name));
+  const short = (name: unknown): string =>
+    textOf(name).length > UPSTREAM_TEXT_CHARS_MAX ? '' : textOf(name);
   return { format: short(format), id: short(id) || null };
 }
 

@@ -1,14 +1,14 @@
 import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
 import type { AssistantPart } from '#core/conversation/conversation.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
+import { markCallSignature } from '../formats/call-signature.ts';
+import { markIssuer } from '../formats/signed-reasoning.ts';
 import { namedText } from '../formats/stream-text.ts';
 import { inputOf } from '../formats/tool-input.ts';
-import { messagesUsageText } from '../formats/usage-text.ts';
+import { messagesCounters, messagesUsageText, NULL_USAGE_MEMBERS } from '../formats/usage-text.ts';
 import { JsonScan } from '../json/json-scan.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { type AnswerSink, pieceBytes, type WrittenAnswer } from './answer-sink.ts';
-import { markCallSignature } from '../formats/call-signature.ts';
-import { markIssuer } from '../formats/signed-reasoning.ts';
 import { NO_TOOL_NAMES, type ToolNames } from './tool-names.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
@@ -63,13 +63,16 @@ export class MessagesSink implements AnswerSink {
       case 'reasoning':
         return this.#inBlock(THINKING, { type: 'thinking_delta', thinking: piece.text });
       case 'signature':
-        return this.#inBlock(THINKING, { type: 'signature_delta', signature: markIssuer(piece.signature, piece.issuer) });
+        return this.#inBlock(THINKING, {
+          type: 'signature_delta',
+          signature: markIssuer(piece.signature, piece.issuer),
+        });
       case 'encrypted':
         return this.#add(newBlock({ type: 'redacted_thinking', data: markIssuer(piece.data, piece.issuer) }));
       case 'tool_call': {
         const { index, id, name } = piece;
         const shown = this.#names.get(name)?.name ?? name;
-        const block = newBlock({ type: 'tool_use', id, name: shown, input: {} }, new JsonScan());
+        const block = newBlock({ type: 'tool_use', id, name: shown, input: {}, ...DIRECT }, new JsonScan());
         this.#calls.set(index, block);
         return this.#add(block);
       }
@@ -88,7 +91,12 @@ export class MessagesSink implements AnswerSink {
 
   end({ shown, tokens }: StreamEndView): Buffer {
     const stop = this.#refuses ? refusalOr(this.#stop) : this.#stop;
-    const delta = JSON.stringify({ stop_reason: stop, stop_sequence: this.#stopSequence });
+    const delta = JSON.stringify({
+      container: null,
+      stop_details: null,
+      stop_reason: stop,
+      stop_sequence: this.#stopSequence,
+    });
     const last = `{"type":"message_delta","delta":${delta},"usage":${messagesUsageText(tokens, shown)}}`;
     const events: Buffer[] = [];
     for (let open = this.#open; open !== null; open = this.#open) events.push(this.#next(open));
@@ -105,7 +113,8 @@ export class MessagesSink implements AnswerSink {
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: { input_tokens: 0, output_tokens: 0 },
+      ...NULL_MEMBERS,
+      usage: { ...NULL_USAGE_MEMBERS, ...messagesCounters(NOTHING_COUNTED) },
     };
     return event('message_start', { message });
   }
@@ -185,7 +194,12 @@ const newBlock = (content: BlockContent, scan: JsonScan | null = null): Block =>
 });
 
 const NOTHING = Buffer.alloc(0);
-const TEXT = { type: 'text', text: '' };
+const NOTHING_COUNTED = { prompt: 0, completion: 0, reasoning: null, cached: 0 };
+/** Members that every message has, and that typed clients rely on. No provider of another format tells them. */
+const NULL_MEMBERS = { container: null, diagnostics: null, stop_details: null } as const;
+const TEXT = { type: 'text', text: '', citations: null };
+/** The model makes its calls itself; no program that it has written does. */
+const DIRECT = { caller: { type: 'direct' } } as const;
 const THINKING = { type: 'thinking', thinking: '', signature: '' };
 
 const event = (type: string, members: object): Buffer =>
@@ -216,6 +230,7 @@ export function writeMessagesAnswer(
     content: whole.parts.map((part) => blockOf(part, names, marks)),
     stop_reason: whole.refusal === null ? stop : refusalOr(stop),
     stop_sequence: whole.stopSequence,
+    ...NULL_MEMBERS,
   };
   return { value, bytes: marks.print(value) };
 }
@@ -223,19 +238,24 @@ export function writeMessagesAnswer(
 function blockOf(part: AssistantPart, names: ToolNames, marks: NumberMarks): object {
   switch (part.type) {
     case 'text':
-      return { type: 'text', text: part.text };
+      return { ...TEXT, text: part.text };
     case 'tool_call':
       return {
         type: 'tool_use',
         id: part.id,
         name: names.get(part.name)?.name ?? part.name,
         input: inputOf(part.argumentsJson, marks),
+        ...DIRECT,
       };
     case 'reasoning':
       if (part.callSignature !== undefined)
         return { type: 'redacted_thinking', data: markCallSignature(part.callSignature) };
       return part.encrypted === null
-        ? { type: 'thinking', thinking: part.text, signature: markIssuer(part.signature ?? '', part.signature === null ? undefined : part.issuer) }
+        ? {
+            type: 'thinking',
+            thinking: part.text,
+            signature: markIssuer(part.signature ?? '', part.signature === null ? undefined : part.issuer),
+          }
         : { type: 'redacted_thinking', data: markIssuer(part.encrypted, part.issuer) };
   }
 }

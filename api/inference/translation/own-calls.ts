@@ -1,4 +1,4 @@
-import type { Turn, ToolCallPart, UserPart } from '#core/conversation/conversation.ts';
+import type { ToolCallPart, Turn, UserPart } from '#core/conversation/conversation.ts';
 import { textOf } from '../formats/values.ts';
 
 /*
@@ -17,7 +17,9 @@ const OWN_CALLS: ReadonlyMap<unknown, OwnCall> = new Map([
   ['apply_patch_call', { name: 'apply_patch', members: ['operation'] }],
   ['computer_call', { name: 'computer', members: ['action', 'actions'] }],
 ]);
-const OWN_OUTPUTS: ReadonlySet<unknown> = new Set([...OWN_CALLS.keys()].map((type) => `${String(type)}_output`));
+const OWN_OUTPUTS: ReadonlySet<unknown> = new Set(
+  [...OWN_CALLS.keys()].map((type) => `${String(type)}_output`),
+);
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -34,7 +36,12 @@ export function readOwnOutput(item: Item, readParts: (output: unknown) => UserPa
   if (!OWN_OUTPUTS.has(item.type)) return [];
   const { output, status } = item;
   return [
-    { role: 'tool', callId: textOf(item.call_id), parts: readParts(partsOf(output)), failed: status === 'failed' },
+    {
+      role: 'tool',
+      callId: textOf(item.call_id),
+      parts: readParts(partsOf(output)),
+      failed: status === 'failed',
+    },
   ];
 }
 

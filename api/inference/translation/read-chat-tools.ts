@@ -26,7 +26,8 @@ export function readChatTools(
     name: naming.nameOf(callerTool(tool.name)),
   }));
   const choice = body.tool_choice ?? null;
-  if (choice === null) return { tools, toolChoice: chosen(readFunctionChoice(body.function_call, unsupported), naming) };
+  if (choice === null)
+    return { tools, toolChoice: chosen(readFunctionChoice(body.function_call, unsupported), naming) };
   if ((body.function_call ?? null) !== null) unsupported.leaveOut('function_call');
   if (!isRecord(choice) || choice.type !== 'allowed_tools')
     return { tools, toolChoice: chosen(readToolChoice(choice, unsupported), naming) };

@@ -10,15 +10,15 @@ import type {
 } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
 import { isOwnReasoning } from '../../providers/signed-reasoning.ts';
+import { callSignatureOf } from '../formats/call-signature.ts';
 import { CHAT_REASONING } from '../formats/reasoning-words.ts';
 import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { cacheOf, markLast } from './cache-marks.ts';
-import { callSignatureOf } from '../formats/call-signature.ts';
 import { hasLegacyFunctions, LegacyCalls } from './legacy-functions.ts';
 import { readChatTools } from './read-chat-tools.ts';
-import { verbosityAt } from './tool-words.ts';
 import { callerTool, callerToolsIn, customArguments, ToolNaming } from './tool-names.ts';
+import { verbosityAt } from './tool-words.ts';
 
 /** Reads a chat body that passed its schema and policy. */
 export function readChat(
@@ -147,11 +147,7 @@ function readResult(
 }
 
 /** An earlier answer. Clients print it back with members of their own, of which none is named. */
-function readAssistant(
-  message: Record<string, unknown>,
-  path: string,
-  reading: Reading,
-): AssistantPart[] {
+function readAssistant(message: Record<string, unknown>, path: string, reading: Reading): AssistantPart[] {
   const history = UnsupportedFields.ofHistory();
   const parts: AssistantPart[] = [...readReasoningItem(message, path, history)];
   parts.push(...texts(message, path, history));
@@ -225,7 +221,13 @@ function readReasoningItem(
 function thinkingIn(content: unknown): string {
   const thoughts = records(content).filter(({ type }) => type === 'thinking');
   return thoughts
-    .map(({ thinking }) => textOf(thinking) || records(thinking).map(({ text }) => textOf(text)).join(''))
+    .map(
+      ({ thinking }) =>
+        textOf(thinking) ||
+        records(thinking)
+          .map(({ text }) => textOf(text))
+          .join(''),
+    )
     .join('');
 }
 

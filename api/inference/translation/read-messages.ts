@@ -8,11 +8,11 @@ import type {
   UserPart,
 } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
+import { readCallSignature } from '../formats/call-signature.ts';
+import { readIssuer } from '../formats/signed-reasoning.ts';
 import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { cacheOf } from './cache-marks.ts';
-import { readCallSignature } from '../formats/call-signature.ts';
-import { readIssuer } from '../formats/signed-reasoning.ts';
 import { messagesTools, readMessagesChoice, readMessagesTools } from './read-messages-tools.ts';
 import { isStrictSchema } from './strict-schema.ts';
 import { callerTool, callerToolsIn, ToolNaming } from './tool-names.ts';
@@ -255,11 +255,7 @@ const DOCUMENT = new Set(['type', 'source', 'title', 'context', 'citations']);
 const CITATIONS = new Set(['enabled']);
 
 /** Clients print an earlier answer back with members of their own, of which none is named. */
-function readAssistant(
-  blocks: readonly Record<string, unknown>[],
-  path: string,
-  naming: ToolNaming,
-): Turn {
+function readAssistant(blocks: readonly Record<string, unknown>[], path: string, naming: ToolNaming): Turn {
   const history = UnsupportedFields.ofHistory();
   const parts = blocks.flatMap((block, index): AssistantPart[] => {
     switch (block.type) {
@@ -280,7 +276,7 @@ function readAssistant(
           },
         ];
       default:
-        // What the provider ran by itself is told by the answer's text.
+        // The answer's text tells what the provider ran by itself.
         return [];
     }
   });
@@ -344,7 +340,13 @@ function readFormat(format: unknown, unsupported: UnsupportedFields): AnswerForm
   }
   unsupported.unknown(format, 'output_config.format.', FORMAT);
   const schema = format.schema ?? {};
-  return { type: 'json_schema', name: 'answer', description: null, schema, strict: isStrictSchema(schema) ? true : null };
+  return {
+    type: 'json_schema',
+    name: 'answer',
+    description: null,
+    schema,
+    strict: isStrictSchema(schema) ? true : null,
+  };
 }
 
 const FORMAT = new Set(['type', 'schema']);

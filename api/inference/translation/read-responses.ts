@@ -11,11 +11,10 @@ import type {
   UserPart,
 } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
+import { readSignedReasoning } from '../formats/signed-reasoning.ts';
 import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { cacheOf, markLast } from './cache-marks.ts';
-import { readSignedReasoning } from '../formats/signed-reasoning.ts';
-import { verbosityAt } from './tool-words.ts';
 import { isOwnCall, readOwnCall, readOwnOutput } from './own-calls.ts';
 import {
   CUSTOM_PARAMETERS,
@@ -23,10 +22,11 @@ import {
   callerToolsIn,
   customArguments,
   customDescription,
-  namespaceOf,
   nameOfTool,
+  namespaceOf,
   ToolNaming,
 } from './tool-names.ts';
+import { verbosityAt } from './tool-words.ts';
 
 /** Of a responses body that passed its schema and policy. */
 export function readResponses(
@@ -128,7 +128,7 @@ function readItem(item: Record<string, unknown>, path: string, reading: Reading)
     default:
       if (isOwnCall(item)) answerOf(turns).push(readOwnCall(item));
       turns.push(...readOwnOutput(item, (output) => readParts(output, `${path}output`, unsupported)));
-      // What a provider ran by itself for an earlier answer is told by the answer's text.
+      // The text of an earlier answer tells what a provider ran by itself for it.
       for (const [index, tool] of records(item.tools).entries())
         reading.tools.push(...readTool(tool, `${path}tools[${index}].`, null, reading));
   }
@@ -318,8 +318,7 @@ function readTool(
       },
     ];
   }
-  if (tool.type !== 'function')
-    unsupported.add(`${path}type`, `a tool of the type ${typeName(tool.type)}`);
+  if (tool.type !== 'function') unsupported.add(`${path}type`, `a tool of the type ${typeName(tool.type)}`);
   return [
     {
       name,

@@ -22,6 +22,7 @@ export function responseText(
     created_at: identity.createdAtS,
     completed_at: status === 'completed' ? identity.nowS : null,
     status,
+    access_programs: null,
     error: null,
     incomplete_details: reason === null ? null : { reason },
     model: identity.model,

@@ -1,6 +1,12 @@
-import type { AssistantPart, Citation, ReasoningPart, TextPart, ToolCallPart } from '#core/conversation/conversation.ts';
-import { JsonScan } from '../json/json-scan.ts';
+import type {
+  AssistantPart,
+  Citation,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+} from '#core/conversation/conversation.ts';
 import { signReasoning } from '../formats/signed-reasoning.ts';
+import { JsonScan } from '../json/json-scan.ts';
 import { customInput, type ToolNames } from './tool-names.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
@@ -85,7 +91,7 @@ const INCOMPLETE: Readonly<Record<string, string>> = {
 export const incompleteReason = ({ finishReason }: WholeAnswer): string | null =>
   INCOMPLETE[finishReason] ?? null;
 
-/** What an answer was cut in is not whole either: its last item, and each call whose arguments do not end. */
+/** Parts in which an answer was cut are not whole either: its last item, and each call whose arguments do not end. */
 export function statusOfItem(whole: WholeAnswer, index: number): 'completed' | 'incomplete' {
   if (incompleteReason(whole) === null) return 'completed';
   const part = whole.parts[index];

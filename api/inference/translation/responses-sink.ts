@@ -1,7 +1,7 @@
 import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import type { AssistantPart, TextPart, ToolCallPart } from '#core/conversation/conversation.ts';
-import { parseJson } from '#core/parse-json.ts';
 import { isRecord } from '#core/is-record.ts';
+import { parseJson } from '#core/parse-json.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { namedText } from '../formats/stream-text.ts';
 import { responsesUsageText } from '../formats/usage-text.ts';
@@ -11,9 +11,9 @@ import {
   annotationOf,
   argumentsOf,
   contentOf,
+  type ItemStatus,
   itemId,
   itemOf,
-  type ItemStatus,
   statusOfItem,
 } from './responses-items.ts';
 import { customInput, type ToolNames } from './tool-names.ts';
@@ -103,7 +103,7 @@ export class ResponsesSink implements AnswerSink {
     return Buffer.concat([...open, this.#rawEvent(type, `"response":${response}`)]);
   }
 
-  /** The newest citation alone: to write all those before it anew for each takes seconds where there are thousands. */
+  /** The newest citation alone: to write all those before it again for each takes seconds where there are thousands. */
   #citation(): Buffer {
     const last = this.#whole.parts.at(-1);
     const [newest] = last?.type === 'text' ? (last.citations?.slice(-1) ?? []) : [];
@@ -144,7 +144,10 @@ export class ResponsesSink implements AnswerSink {
     const part = parts[index];
     if (part === undefined) return NOTHING;
     const item = itemOf(part, this.#itemId(index), 'in_progress', this.#shown.names);
-    events.push(this.#event('response.output_item.added', { output_index: index, item }), this.#addPart(part));
+    events.push(
+      this.#event('response.output_item.added', { output_index: index, item }),
+      this.#addPart(part),
+    );
     return Buffer.concat(events);
   }
 

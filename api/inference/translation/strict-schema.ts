@@ -54,7 +54,10 @@ function isStrict(schema: unknown, counts: Counts, depth: number): boolean {
 
 /** The schema itself may not be a choice. */
 const isStrictChoice = ({ anyOf }: Record<string, unknown>, counts: Counts, depth: number): boolean =>
-  depth > 1 && Array.isArray(anyOf) && anyOf.length > 0 && anyOf.every((each) => isStrict(each, counts, depth));
+  depth > 1 &&
+  Array.isArray(anyOf) &&
+  anyOf.length > 0 &&
+  anyOf.every((each) => isStrict(each, counts, depth));
 
 /** An object takes no other properties than its own, and none of these may be missing. */
 function isClosed(schema: Record<string, unknown>, counts: Counts, depth: number): boolean {

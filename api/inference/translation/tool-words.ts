@@ -1,7 +1,7 @@
 import type { AssistantPart, Conversation } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
-import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { writeCallSignature } from '../formats/call-signature.ts';
+import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 
 /** One format takes a schema without its type, the other one without properties: with both it is good for either. */
 export const objectSchema = (parameters: unknown): unknown =>
@@ -18,7 +18,8 @@ export const verbosityAt = (level: string | null, at: string): Conversation['ver
 /** To call a tool that the request does not name. */
 export function refuseLoneChoice({ tools, toolChoice }: Conversation, unsupported: UnsupportedFields): void {
   if (tools.length > 0 || toolChoice === null) return;
-  if (toolChoice.type === 'required' || toolChoice.type === 'tool') unsupported.add('tool_choice', 'a tool that has to be called and is not sent');
+  if (toolChoice.type === 'required' || toolChoice.type === 'tool')
+    unsupported.add('tool_choice', 'a tool that has to be called and is not sent');
 }
 
 export interface ChatCall {

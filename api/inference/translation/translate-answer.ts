@@ -30,7 +30,7 @@ export function shownTo(plan: CallPlan, { toolNames }: Candidate): ShownParts {
   return { showUsage, showReasoning, names, echo: format.name === 'responses' ? echoOf(plan) : '' };
 }
 
-/** What a caller may be shown otherwise than the provider wrote it. */
+/** Parts of an answer that a caller may be shown otherwise than the provider wrote them. */
 export type ShownParts = ShownChat & ShownResponse;
 
 export function openSink(to: FormatName, identity: AnswerIdentity, shown: ShownParts): AnswerSink {

@@ -33,22 +33,46 @@ export function translateRequest(
   asked: AskedModel,
   marks = new NumberMarks(),
 ): TranslatedRequest | ApiError {
+  const steps = translateInSteps(value, from, to, asked, marks);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}
+
+/** The same for a large body, in steps that are each short enough for one turn of the event loop. */
+export function* translateInSteps(
+  value: Readonly<Record<string, unknown>>,
+  from: FormatName,
+  to: TranslationTarget,
+  asked: AskedModel,
+  marks: NumberMarks,
+): Generator<string, TranslatedRequest | ApiError> {
   const unsupported = UnsupportedFields.ofRequest();
   nameUnsupportedPlugins(value, unsupported);
   nameUnsupportedOrder(value.provider, unsupported);
   const read = readers[from](value, unsupported);
+  yield 'read';
   const conversation = { ...read, ...cacheOf(value), turns: orderResults(read.turns) };
-  const body = write(conversation, to, asked, unsupported, marks);
+  const body = yield* write(conversation, to, asked, unsupported, marks);
   if (to === 'chat') nameLostEffort(value, conversation.reasoning, asked, unsupported);
   if (unsupported.first !== null) return cannotBeSent(unsupported.first);
-  const object = scanJsonObject(marks.print(body));
+  yield 'write';
+  const bytes = marks.print(body);
+  yield 'print';
+  const object = scanJsonObject(bytes);
   // Arguments are a text in one format and stand some levels deep in the other.
   if (object === 'too_deep')
     return cannotBeSent({ param: 'arguments', words: 'tool calls that nest so deep' });
   if (typeof object === 'string') throw new Error('A translated body is no JSON object.');
   const { toolNames } = conversation;
   const hints = unsupported.hints.filter((name) => isLost(name, to));
-  return { object, leftOut: unsupported.leftOut, hints, toolNames, promptTokensMax: translatedTokensMax(object, body) };
+  return {
+    object,
+    leftOut: unsupported.leftOut,
+    hints,
+    toolNames,
+    promptTokensMax: translatedTokensMax(object, body),
+  };
 }
 
 /** Marks for a cache are written in every format but chat. */
@@ -80,14 +104,14 @@ export interface TranslatedRequest {
   promptTokensMax: number;
 }
 
-function write(
+function* write(
   conversation: Conversation,
   to: TranslationTarget,
   asked: AskedModel,
   unsupported: UnsupportedFields,
   marks: NumberMarks,
-): object {
-  if (to === 'messages') return writeMessages(conversation, asked, unsupported, marks);
+): Generator<string, object> {
+  if (to === 'messages') return yield* writeMessages(conversation, asked, unsupported, marks);
   if (to === 'chat') return writeChat(conversation, asked, unsupported);
   return to.write(conversation, asked, unsupported);
 }

@@ -53,11 +53,14 @@ export class TranslatedStream extends CountedElsewhere implements StreamReader {
     const last = this.#rest.map((piece) => this.#write(piece));
     if (!this.#started) last.push(this.#start(''));
     // Clients wait for the reason, and a server may leave it out.
-    if (!this.#finished) last.push(this.#write({ type: 'finish', reason: this.#calls ? 'tool_calls' : 'stop', stopSequence: null }));
+    if (!this.#finished)
+      last.push(
+        this.#write({ type: 'finish', reason: this.#calls ? 'tool_calls' : 'stop', stopSequence: null }),
+      );
     return Buffer.concat([...last, this.#sink.end(view)]);
   }
 
-  /** What the provider left unfinished is shown at the end, and counted like all text. */
+  /** Text that the provider left unfinished is shown at the end, and counted like all text. */
   #takeRest(): void {
     const rest = this.counter.rest();
     for (const piece of rest) addPiece(this.#text, piece);

@@ -6,22 +6,22 @@ import type { NumberMarks } from '../json/number-marks.ts';
 /**
  * A caller's body in which the values that a translation passes on unread have marked numbers: the schemas of tools and
  * answers, and the input that tools were called with. No other number reaches the provider digit by digit. The rest of the body is
- * not searched for numbers, because a caller's metadata alone may hold 100,000.
+ * not searched for numbers, because a caller's metadata alone may hold hundreds of thousands. It yields the names of its steps.
  */
-export function withMarkedNumbers(
+export function* withMarkedNumbers(
   object: JsonObject,
   value: Readonly<Record<string, unknown>>,
   format: FormatName,
   marks: NumberMarks,
-): Readonly<Record<string, unknown>> {
+): Generator<string, Readonly<Record<string, unknown>>> {
   let body = value;
   for (const { member, paths, holds } of UNREAD[format]) {
     const bytes = memberBytes(object, member);
     if (bytes === undefined || (holds !== undefined && !bytes.includes(holds))) continue;
-    const marked = marks.parse(bytes);
+    const marked = yield* marks.parseInSteps(bytes);
     if (marked === null) continue;
-    for (const path of paths)
-      body = { ...body, [member]: graft(body[member], marked.value, path) };
+    yield 'parse numbers';
+    for (const path of paths) body = { ...body, [member]: graft(body[member], marked.value, path) };
   }
   return body;
 }
@@ -62,7 +62,11 @@ const UNREAD: Readonly<Record<FormatName, readonly UnreadMember[]>> = {
   responses: [
     { member: 'tools', paths: TOOLS },
     { member: 'input', paths: TOOLS.map((path) => [EACH, 'tools', ...path]), holds: '"tools"' },
-    { member: 'input', paths: ['operation', 'action', 'actions'].map((name) => [EACH, name]), holds: '_call"' },
+    {
+      member: 'input',
+      paths: ['operation', 'action', 'actions'].map((name) => [EACH, name]),
+      holds: '_call"',
+    },
     { member: 'text', paths: [['format', 'schema']] },
   ],
   messages: [

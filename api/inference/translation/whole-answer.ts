@@ -13,7 +13,7 @@ export class WholeAnswer {
   readonly #text = new AnswerText();
   readonly #calls = new Map<number, Extract<AssistantPart, { type: 'tool_call' }>>();
   readonly #spans = new CitationSpans();
-  /** Of the text that is no refusal. */
+  /** Characters of the text that is no refusal. */
   #textLength = 0;
   /** The newest part of text; `null`: there is none yet. */
   #lastText: TextPart | null = null;

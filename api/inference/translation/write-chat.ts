@@ -44,11 +44,7 @@ export function writeChat(
 }
 
 /** The format takes no images in the results of tools: those come in a message of the user, behind the last of the results. */
-function writeTurns(
-  turns: readonly Turn[],
-  dialect: AskedDialect,
-  unsupported: UnsupportedFields,
-): object[] {
+function writeTurns(turns: readonly Turn[], dialect: AskedDialect, unsupported: UnsupportedFields): object[] {
   const messages: object[] = [];
   let images: UserPart[] = [];
   const showImages = (): void => {
@@ -75,9 +71,7 @@ function writeTurn(turn: Turn, dialect: AskedDialect, unsupported: UnsupportedFi
     case 'user':
       return { role: 'user', name: turn.name, content: writeParts(turn.parts, unsupported) };
     case 'tool': {
-      const content = turn.parts
-        .map((part) => (part.type === 'text' ? part.text : IMAGE_FOLLOWS))
-        .join('\n');
+      const content = turn.parts.map((part) => (part.type === 'text' ? part.text : IMAGE_FOLLOWS)).join('\n');
       return {
         role: 'tool',
         tool_call_id: turn.callId,

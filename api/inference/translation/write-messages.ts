@@ -20,20 +20,23 @@ import { writeCache } from './cache-marks.ts';
 import { structuredSchema } from './structured-schema.ts';
 import { objectSchema, refuseLoneChoice } from './tool-words.ts';
 
-/** The body for a provider that speaks the messages format, but for what the gateway writes into every body. */
-export function writeMessages(
+/**
+ * The body for a provider that speaks the messages format, but for what the gateway writes into every body. It yields the names of
+ * its steps, because the JSON in the arguments of calls may be as large as the body.
+ */
+export function* writeMessages(
   conversation: Conversation,
   asked: AskedModel,
   unsupported: UnsupportedFields,
   marks: NumberMarks,
-): object {
+): Generator<string, object> {
   const { tools, temperature, stop, verbosity } = conversation;
   if (verbosity !== null) unsupported.leaveOut(verbosity.at);
   refuseLoneChoice(conversation, unsupported);
   return {
     ...writeCache(conversation),
     system: writeSystem(conversation),
-    messages: writeTurns(conversation.turns, marks, unsupported),
+    messages: yield* writeTurns(conversation.turns, marks, unsupported),
     max_tokens: asked.outputTokensCap,
     tools: tools.length === 0 ? undefined : tools.map((tool) => writeTool(tool, marks)),
     tool_choice: tools.length === 0 ? undefined : writeToolChoice(conversation),
@@ -72,11 +75,19 @@ interface Message {
 }
 
 /** The results of all calls of one answer have to stand in the one message after it, before the user's own words. */
-function writeTurns(turns: readonly Turn[], marks: NumberMarks, unsupported: UnsupportedFields): Message[] {
-  const room: Room = { keys: JSON_KEYS_MAX, values: JSON_VALUES_MAX, marks };
+function* writeTurns(
+  turns: readonly Turn[],
+  marks: NumberMarks,
+  unsupported: UnsupportedFields,
+): Generator<string, Message[]> {
+  const room: Room = { keys: JSON_KEYS_MAX, values: JSON_VALUES_MAX, readChars: 0, marks };
   const messages: Message[] = [];
   for (const turn of turns) {
     const role = turn.role === 'assistant' ? 'assistant' : 'user';
+    if (room.readChars >= READ_AT_ONCE) {
+      room.readChars = 0;
+      yield 'write';
+    }
     const content = writeTurn(turn, room, unsupported);
     if (content.length === 0) {
       // The provider takes none; left out, it would make another conversation of it.
@@ -91,11 +102,10 @@ function writeTurns(turns: readonly Turn[], marks: NumberMarks, unsupported: Uns
   return messages;
 }
 
-function writeTurn(
-  turn: Turn,
-  room: Room,
-  unsupported: UnsupportedFields,
-): object[] {
+/** Characters of arguments that are read in one turn of the event loop. */
+const READ_AT_ONCE = 1024 * 1024;
+
+function writeTurn(turn: Turn, room: Room, unsupported: UnsupportedFields): object[] {
   switch (turn.role) {
     case 'system':
       // In its own place, and in the only words for it that every model of the format takes.
@@ -120,7 +130,7 @@ function writeTurn(
 const systemText = (parts: readonly TextPart[]): string =>
   `<system>\n${parts.map(({ text }) => text).join('\n\n')}\n</system>`;
 
-/** Who of several users speaks has no place of its own. */
+/** The format has no place for the name of the one of several users who speaks. */
 function named(parts: readonly UserPart[], name: string | undefined): readonly UserPart[] {
   const [first, ...rest] = parts;
   if (name === undefined || first === undefined) return parts;
@@ -180,6 +190,8 @@ function writeAssistantPart(part: AssistantPart, room: Room, unsupported: Unsupp
 interface Room {
   keys: number;
   values: number;
+  /** Since the last step. */
+  readChars: number;
   marks: NumberMarks;
 }
 
@@ -188,6 +200,7 @@ function writeInput(
   room: Room,
   unsupported: UnsupportedFields,
 ): Readonly<Record<string, unknown>> {
+  room.readChars += json.length;
   const read = readInput(json, { keysMax: room.keys, valuesMax: room.values }, room.marks);
   if (read === 'too_many') {
     unsupported.add(

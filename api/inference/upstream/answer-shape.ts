@@ -1,5 +1,5 @@
 /*
- * What an answer is, as its first bytes say. Servers send events under another type, or none, and a whole answer where a stream
+ * The kind of an answer, as its first bytes say. Servers send events under another type, or none, and a whole answer where a stream
  * was asked for.
  */
 

@@ -83,7 +83,11 @@ export function failedStream(
 function failureOfStream(call: RunningCall, end: Exclude<StreamEnd, { kind: 'complete' }>): UpstreamError {
   switch (end.kind) {
     case 'error':
-      return readUpstreamError(200, errorIn(end.event), askedEndpoint(call.candidate, call.options.plan.promptEstimateTokens));
+      return readUpstreamError(
+        200,
+        errorIn(end.event),
+        askedEndpoint(call.candidate, call.options.plan.promptEstimateTokens),
+      );
     case 'malformed':
       return { error: apiError('provider_error'), mayFallBack: true };
     case 'too_long':

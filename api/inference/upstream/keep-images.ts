@@ -1,6 +1,6 @@
 import { type ApiError, apiError } from '../../contract/errors.ts';
-import { failureOf } from '../hold/call-failure.ts';
 import { keepPlacedImages } from '../admit/place-inline-images.ts';
+import { failureOf } from '../hold/call-failure.ts';
 import type { RunningCall } from './running-call.ts';
 
 /** Keeps the images that stood in the request of a held call. An end of the call does not wait for them. `null`: all are kept. */

@@ -42,7 +42,11 @@ export function readWholeAnswer(call: RunningCall, sent: Collected): Attempt {
     // One vendor's errors are lists.
     const isError = body.bytes.length <= ERROR_BODY_BYTES;
     const value = isError ? parseJson(body.bytes.toString('utf8')) : undefined;
-    const { error, mayFallBack } = readUpstreamError(200, value, askedEndpoint(call.candidate, call.options.plan.promptEstimateTokens));
+    const { error, mayFallBack } = readUpstreamError(
+      200,
+      value,
+      askedEndpoint(call.candidate, call.options.plan.promptEstimateTokens),
+    );
     return failed(error, mayFallBack);
   }
   const { object: answer, value } = read;
@@ -52,7 +56,11 @@ export function readWholeAnswer(call: RunningCall, sent: Collected): Attempt {
   const reading = format.readAnswer(answer, value);
   switch (reading.kind) {
     case 'error': {
-      const { error, mayFallBack } = readUpstreamError(200, value, askedEndpoint(call.candidate, call.options.plan.promptEstimateTokens));
+      const { error, mayFallBack } = readUpstreamError(
+        200,
+        value,
+        askedEndpoint(call.candidate, call.options.plan.promptEstimateTokens),
+      );
       return failed(error, mayFallBack, reading.usage);
     }
     case 'malformed':

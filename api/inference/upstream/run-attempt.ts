@@ -5,12 +5,12 @@ import { isApiError } from '../../contract/errors.ts';
 import { failureOf } from '../hold/call-failure.ts';
 import { imagesToInline, inlineImages, type SentBody } from '../linked-images/inline-images.ts';
 import { refuseWait } from '../routing/skip-open-endpoints.ts';
+import { shapeOf } from './answer-shape.ts';
 import { type Attempt, cutShort, failed } from './attempt.ts';
 import { reportAttempt } from './attempt-fault.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
 import { collectStream } from './collect-stream.ts';
 import { readWholeAnswer } from './read-whole-answer.ts';
-import { shapeOf } from './answer-shape.ts';
 import { relayAnswer, relayWholeAnswer } from './relay-answer.ts';
 import type { RunningCall } from './running-call.ts';
 import { askedEndpoint, readUpstreamError } from './upstream-error.ts';
@@ -86,9 +86,7 @@ async function attemptOnce(
   if (shape === 'events' && call.asksStream) return collectStream(call, upstream);
   const whole = await collectAnswer(upstream, JSON_ANSWER_BYTES);
   const attempt = readWholeAnswer(call, whole);
-  return plan.stream && attempt.kind === 'json'
-    ? relayWholeAnswer(call, upstream, attempt)
-    : attempt;
+  return plan.stream && attempt.kind === 'json' ? relayWholeAnswer(call, upstream, attempt) : attempt;
 }
 
 function buildBody(call: RunningCall): Buffer {

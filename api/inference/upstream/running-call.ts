@@ -2,9 +2,9 @@ import type { Provider } from '#core/catalog/catalog.ts';
 import { SECOND_MS } from '#core/clock.ts';
 import { betaHeaders } from '../../providers/messages-betas.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
+import type { PlacedImage } from '../admit/place-inline-images.ts';
 import type { AnswerIdentity } from '../formats/call-format.ts';
 import { HeldCall, type HeldCallOptions } from '../hold/held-call.ts';
-import type { PlacedImage } from '../admit/place-inline-images.ts';
 import type { Hidden } from '../scrub/scrub-words.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 

@@ -12,7 +12,7 @@ import type { FaultOf } from './attempt-fault.ts';
 export interface AskedEndpoint extends Hidden {
   /** `null`: what the endpoint reads is not counted in tokens. */
   contextTokens: number | null;
-  /** What the prompt is taken to be; 0: not estimated. */
+  /** An estimate of the prompt; 0: not estimated. */
   promptTokens?: number;
 }
 
@@ -89,7 +89,12 @@ function messageOf(code: ErrorCode, detail: Record<string, unknown>, asked: Aske
     case 'unprocessable':
       return text === null ? null : `The provider refused the request: ${text}`;
     case 'request_too_large': {
-      if (!isOverContext(asked) && !saysTooLong(detail) && !namesOf(detail).some((name) => OVER_CONTEXT.has(name))) return null;
+      if (
+        !isOverContext(asked) &&
+        !saysTooLong(detail) &&
+        !namesOf(detail).some((name) => OVER_CONTEXT.has(name))
+      )
+        return null;
       const context = asked.contextTokens === null ? '' : `'s context of ${asked.contextTokens} tokens`;
       const sentence = `The prompt does not fit the model${context}`;
       return text === null ? `${sentence}; shorten it.` : `${sentence}: ${text}`;

@@ -5,7 +5,7 @@ import { GOOGLE_FIELDS, SELF_HOSTED_FIELDS } from './dialect-fields.ts';
 export type DialectName = keyof typeof dialects;
 
 const NONE: ReadonlySet<string> = new Set();
-/** What every server with efforts takes. */
+/** Every server with efforts takes these. */
 const THREE_EFFORTS = ['low', 'medium', 'high'];
 /** Every server takes these in an answer of a conversation. */
 const ANSWER = ['role', 'content', 'name', 'tool_calls', 'function_call'];

@@ -1,7 +1,7 @@
 import { type ResponseResource, responseResource, type StreamingEvent, streamingEvent } from './schemas.ts';
 
 /*
- * What the Open Responses project demands of a server over HTTP, after its published list of compliance cases: the same
+ * The Open Responses project demands this of a server over HTTP, by its published list of compliance cases: the same
  * situations in requests of our own. Its cases over WebSocket and of `/responses/compact` are of paths that the
  * specification does not serve.
  */

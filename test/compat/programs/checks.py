@@ -1,4 +1,4 @@
-"""What every program here does: it tries things and prints one line of JSON for each."""
+"""Every program here tries things and prints one line of JSON for each."""
 
 import asyncio
 import json

@@ -132,7 +132,7 @@ await tried('openrouter: usage with its cost, streamed', async () => {
   for await (const chunk of stream) usage = chunk.usage ?? usage;
   if (!(usage?.cost > 0)) throw new Error(`usage: ${JSON.stringify(usage)}`);
 });
-await tried('openrouter: usage with its cost, streamed and asked for', async () => {
+await tried('openrouter: usage with its cost where it is asked for, streamed', async () => {
   const stream = await openrouterOf(KEY).chat.send({
     chatRequest: {
       model: MODEL,

@@ -1,4 +1,4 @@
-// What the end-to-end tests of OpenRouter's provider for the AI SDK ask of a server, in cases of our own.
+// The end-to-end tests of OpenRouter's provider for the AI SDK ask this of a server. The cases are our own.
 import { createOpenRouter } from '@openrouter/ai-sdk-provider';
 import { generateObject, generateText, stepCountIs, streamText, tool } from 'ai';
 import { z } from 'zod';
@@ -41,9 +41,13 @@ function expectUsage(usage, metadata) {
 
 async function streamed(options) {
   let failure;
-  const result = streamText({ ...common, ...options, onError: ({ error }) => {
-        failure = error;
-      } });
+  const result = streamText({
+    ...common,
+    ...options,
+    onError: ({ error }) => {
+      failure = error;
+    },
+  });
   const parts = [];
   for await (const part of result.fullStream) parts.push(part);
   if (failure !== undefined && !options.mayFail) throw failure;

@@ -6,7 +6,7 @@ export const openResponses: CompatClient = {
   title: 'Open Responses, our cases after its compliance list',
   group: 'Public suites',
   packages: null,
-  versionOf: 'zod',
+  versionOf: null,
   speaks: 'responses',
   async run({ origin, accounts, modelId }) {
     const post: Post = (body) =>
