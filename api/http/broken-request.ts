@@ -5,7 +5,7 @@ import type { IdSource } from '#core/ids.ts';
 import { errorBody, errorStatus } from '../contract/error-body.ts';
 import { type ApiError, apiError } from '../contract/errors.ts';
 import { commonHeaders } from '../contract/headers.ts';
-import { hasHeader } from './has-header.ts';
+import { headerValues } from './header-values.ts';
 import { renderError } from './render-error.ts';
 
 /** Every answer has an id that can be quoted to the operator, though none of these is a call. */
@@ -161,12 +161,22 @@ export function refuseTunnel(socket: EdgeSocket, answerIds: AnswerIds): void {
   socket.destroy();
 }
 
-/** RFC 9112, 3.2: HTTP/1.1 without a Host is refused. Node would answer an empty 400. */
-export const lacksHost = (req: IncomingMessage): boolean =>
-  !hasHeader(req, 'host') && req.httpVersionMinor === 1;
+/** Why a request is refused for its Host (RFC 9112, 3.2); `null`: it has one, or it is HTTP/1.0 and needs none. */
+export function hostFault(req: IncomingMessage): string | null {
+  const [host, second] = headerValues(req, 'host');
+  if (host === undefined)
+    return req.httpVersionMinor === 1 ? 'An HTTP/1.1 request needs a Host header.' : null;
+  if (second !== undefined) return 'A request needs exactly one Host header.';
+  return HOST.test(host)
+    ? null
+    : 'The Host header must be a host name or an address, with or without a port.';
+}
 
-export const refuseMissingHost = (res: ServerResponse, answerIds: AnswerIds): void =>
-  refuseAndClose(res, 'An HTTP/1.1 request needs a Host header.', answerIds);
+/** The comma that a name may have by the RFC is left out: proxies join two headers by it. */
+const HOST = /^(?:\[[\da-f:.]+(?:%25[\w.~-]+)?\]|[\w.~%!$&'()*+;=-]+)(?::\d{0,5})?$/i;
+
+export const refuseHost = (res: ServerResponse, fault: string, answerIds: AnswerIds): void =>
+  refuseAndClose(res, fault, answerIds);
 
 /** An `Expect` other than 100-continue. Node would answer 417 without a body. */
 export const refuseExpectation = (res: ServerResponse, answerIds: AnswerIds): void =>

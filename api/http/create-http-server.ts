@@ -13,10 +13,10 @@ import {
   type AnswerIds,
   answerBrokenRequest,
   awaitsUs,
-  lacksHost,
+  hostFault,
   noteAnswer,
   refuseExpectation,
-  refuseMissingHost,
+  refuseHost,
   refuseTunnel,
 } from './broken-request.ts';
 import { type ConnectionLimit, limitConnections } from './connection-limit.ts';
@@ -72,8 +72,9 @@ export function createHttpServer(listener: RequestListener, options: ServerOptio
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     noteAnswer(req, res);
     if (req.url?.startsWith('/') === false) req.url = originForm(req.url);
-    if (lacksHost(req)) refuseMissingHost(res, options);
-    else listener(req, res);
+    const fault = hostFault(req);
+    if (fault === null) listener(req, res);
+    else refuseHost(res, fault, options);
   };
   server.on('request', serve);
   // Node would tell the client to go on before anybody looked at its key; `readBody` does it.

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { hasHeader } from './has-header.ts';
+import { headerValues } from './header-values.ts';
 
 /** Whether the client says (`if-none-match`) that it has this version. A proxy may have made the tag a weak one. */
 export const hasEtag = (req: IncomingMessage, etag: string): boolean =>
-  hasHeader(req, 'if-none-match') &&
+  headerValues(req, 'if-none-match').length > 0 &&
   (req.headers['if-none-match'] ?? '')
     .split(',')
     .some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === etag);

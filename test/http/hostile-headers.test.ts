@@ -80,6 +80,54 @@ describe('headers', async () => {
   });
 
   test.each([
+    ['two', ['Host: a', 'Host: b']],
+    ['two of one name', ['Host: a', 'host: a']],
+    ['two, one of which is empty', ['Host: a', 'Host:']],
+    ['an empty one', ['Host: ']],
+    ['a user', ['Host: user@host']],
+    ['a list', ['Host: a, b']],
+    ['a list without a space', ['Host: a,b']],
+    ['a path', ['Host: a/b']],
+    ['a scheme', ['Host: https://a']],
+    ['a port that is none', ['Host: a:b']],
+    ['two ports', ['Host: a:80:80']],
+    ['a port alone', ['Host: :80']],
+    ['an address without its end', ['Host: [::1']],
+    ['an address without brackets', ['Host: ::1']],
+    ['a space', ['Host: a b']],
+    ['a tab', ['Host: a\tb']],
+    ['letters beyond ASCII', ['Host: \xe4.example']],
+  ])('a Host is one name or address, and 400 else: %s', async (_what, hosts) => {
+    for (const version of ['1.1', '1.0']) {
+      const answer = await rawRequest(edge.port, [
+        `GET /v1/balance HTTP/${version}`,
+        ...hosts,
+        `x-api-key: ${edge.key}`,
+      ]);
+      expect(answer?.status).toBe(400);
+      expect(errorOf(answer)).toMatchObject({ code: 'invalid_request' });
+      expect(errorOf(answer).message).toContain('Host');
+    }
+  });
+
+  test.each([
+    'a',
+    'A.example:8080',
+    'my_service.ns.svc.',
+    '10.0.0.1',
+    '[::1]',
+    '[fe80::1%25eth0]:80',
+    'a.example:',
+  ])('a Host may be %s', async (host) => {
+    const answer = await rawRequest(edge.port, [
+      'GET /v1/balance HTTP/1.1',
+      `Host: ${host}`,
+      `x-api-key: ${edge.key}`,
+    ]);
+    expect(answer?.status).toBe(200);
+  });
+
+  test.each([
     ['400 for what is no request', ['GET /v1/balance HTTP/1.1', 'no colon'], 400],
     ['400 for a request without a Host', ['GET /v1/balance HTTP/1.1'], 400],
     ['400 for an expectation', ['GET /v1/balance HTTP/1.1', 'Host: edge', 'Expect: a-miracle'], 400],
