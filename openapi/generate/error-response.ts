@@ -15,15 +15,17 @@ const ErrorDetail = z
 
 export const ErrorResponse = z.looseObject({ error: ErrorDetail }).meta({ id: 'ErrorResponse' });
 
+const MessagesErrorDetails = z.looseObject({ error_code: z.string() }).meta({
+  id: 'MessagesErrorDetails',
+  description: 'A code that the official SDK acts on by itself.',
+});
+
 const MessagesErrorDetail = z
   .looseObject({
     type: z.string(),
     message: z.string(),
     code: code(),
-    details: z
-      .looseObject({ error_code: z.string() })
-      .optional()
-      .meta({ description: 'A code that the official SDK acts on by itself.' }),
+    details: MessagesErrorDetails.optional(),
   })
   .meta({ id: 'MessagesErrorDetail' });
 

@@ -309,7 +309,12 @@ describe('the bound of a translated prompt', () => {
   });
 
   it('is held for where the translation is longer than the caller’s own words', () => {
-    const asked = { messages: Array.from({ length: 200 }, () => ({ role: 'user', content: 'x' })) };
+    const asked = {
+      messages: Array.from({ length: 201 }, (_, at) => ({
+        role: at % 2 === 0 ? 'user' : 'assistant',
+        content: 'x',
+      })),
+    };
     const result = translate('chat', 'messages', asked);
     if (isApiError(result)) throw new Error(result.message);
     const plan = planFor('chat', 'messages', asked);

@@ -276,6 +276,23 @@ describe.each(FORMATS)('a web search on %s', (format) => {
     for (const member of ['tools', 'tool_choice']) expect(alone).not.toHaveProperty(member);
   });
 
+  it.each([{ brand_new: 1 }, { max_uses: 'many' }, { max_results: [5] }, { engine: 'of_next_year' }])(
+    'fails no call of a model that does not run it by its settings, where it is merely offered: %j',
+    (settings) => {
+      const odd = { type: 'openrouter:web_search', ...settings };
+      const extra = { tools: [odd, own[format]] };
+      expect(sent(format, extra, 'acme/plain').tools).toEqual([own[format]]);
+      expect(leftOut(format, extra, 'acme/plain')).toEqual(['tools[0]']);
+      const [name = ''] = Object.keys(settings);
+      expect(refused(format, extra)).toMatchObject({ code: 'invalid_request', param: `tools[0].${name}` });
+      const demand = { ...extra, tool_choice: forced[format] };
+      expect(refused(format, demand, 'acme/plain')).toMatchObject({
+        code: 'tool_not_served',
+        param: 'tools[0]',
+      });
+    },
+  );
+
   it('is refused with the tool’s name where it is asked for, and no provider of the model runs it', () => {
     for (const demand of [{ tool_choice: forced[format] }, { provider: { require_parameters: true } }]) {
       expect(refused(format, { tools: [search(), own[format]], ...demand }, 'acme/plain')).toEqual({

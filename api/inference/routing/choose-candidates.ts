@@ -78,6 +78,7 @@ function* chooseFormat(
   const offered = placeOfferedTools(tools, { ...each, format, native }, demand);
   if ('noRunner' in offered) return noRunner(offered.noRunner, each.model);
   if ('noStepsLeft' in offered) return noStep(offered.noStepsLeft);
+  if ('fault' in offered) return offered.fault;
   const { placed: serverTools, leftOut: unrun } = offered;
   const unrunNames = unrun.map(placeOf);
   const fitted = (

@@ -1,4 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
+import type { ApiError } from '../../contract/errors.ts';
 import { placeTools, type ToolPlace } from '../server-tools/place-tools.ts';
 import type { PlacedTools, ServerTool, ServerTools } from '../server-tools/server-tools.ts';
 
@@ -26,12 +27,16 @@ export function placeOfferedTools(
   tools: ServerTools | null,
   place: ToolPlace,
   demand: ToolDemand,
-): OfferedTools | Exclude<ReturnType<typeof placeTools>, PlacedTools> {
+): OfferedTools | { fault: ApiError } | Exclude<ReturnType<typeof placeTools>, PlacedTools> {
   const leftOut: ServerTool[] = [];
   let offered = tools;
   while (offered !== null && offered.tools.length > 0) {
     const placed = placeTools(offered, place);
-    if (!('noRunner' in placed)) return 'noStepsLeft' in placed ? placed : { placed, leftOut };
+    if (!('noRunner' in placed)) {
+      const [fault] = offered.tools.flatMap((tool) => tool.fault ?? []);
+      if (fault !== undefined) return { fault };
+      return 'noStepsLeft' in placed ? placed : { placed, leftOut };
+    }
     const { noRunner } = placed;
     if (demand.requiresAll || !isOffer(noRunner) || !leavesChoice(demand.choice, noRunner)) return placed;
     leftOut.push(noRunner);

@@ -40,11 +40,20 @@ export function readServerTools(body: Readonly<Record<string, unknown>>): Server
   if (isApiError(stepsAsked)) return stepsAsked;
   const tools: ServerTool[] = [];
   for (const entry of entriesOf(body)) {
-    const tool = readTool(entry, stepsAsked);
+    const read = readTool(entry, stepsAsked);
+    const tool = isApiError(read) ? readFaulty(entry, stepsAsked, read) : read;
     if (isApiError(tool)) return tool;
     tools.push(tool);
   }
   return tools.length === 0 ? null : together(tools, stepsAsked);
+}
+
+/** A tool that is merely offered fails no call of a model whose providers do not run it, whatever its settings are. */
+function readFaulty(entry: Entry, stepsAsked: number | null, fault: ApiError): ServerTool | ApiError {
+  if (entry.door === 'asked' || entry.door.list !== 'tools') return fault;
+  const { type, name } = entry.sent;
+  const bare = readTool({ ...entry, sent: { type, name } }, stepsAsked);
+  return isApiError(bare) ? fault : { ...bare, sent: entry.sent, fault };
 }
 
 /** What `:online` asks for: one search before the answer. */

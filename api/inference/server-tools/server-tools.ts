@@ -1,4 +1,5 @@
 import type { AttoUsd } from '#core/money.ts';
+import type { ApiError } from '../../contract/errors.ts';
 
 /**
  * Tools that a provider runs by itself in the middle of an answer. Each has bounds: the caller's own, or ours, written
@@ -24,6 +25,8 @@ export interface ServerTool {
   feeAtto: AttoUsd;
   /** Of one use, by the router's engines. */
   resultTokensMax: number;
+  /** Why nobody may run it as the caller wrote it; missing: its settings are served. */
+  fault?: ApiError;
 }
 
 /** Where a tool stands in the body. `asked`: it has no entry of its own there (`:online`, `web_search_options`). */
