@@ -428,6 +428,33 @@ describe('a server that refuses fields', () => {
     expect(leftOut(CHAT, extra, at(dialects.other))).toEqual([]);
   });
 
+  const foreign = ['top_k', 'min_p', 'repetition_penalty', 'enable_thinking', 'thinking'];
+  it.each(
+    (['openai', 'groq', 'mistral'] as const).flatMap((name) =>
+      foreign.map((field) => [name, field] as const),
+    ),
+  )('%s is not sent %s of another vendor, for which it would refuse the call', (name, field) => {
+    const value = field.endsWith('ing') ? { type: 'enabled' } : 2;
+    expect(sent(CHAT, { [field]: value }, at(dialects[name]))).not.toHaveProperty(field);
+    expect(leftOut(CHAT, { [field]: value }, at(dialects[name]))).toEqual([field]);
+  });
+
+  it.each([
+    ['openai', 'field_of_next_year'],
+    ['openai', 'verbosity'],
+    ['openai', 'prediction'],
+    ['groq', 'include_reasoning'],
+    ['groq', 'search_settings'],
+    ['mistral', 'safe_prompt'],
+    ['mistral', 'random_seed'],
+    ['mistral', 'prompt_mode'],
+    ['deepseek', 'thinking'],
+  ] as const)('%s is sent %s as it came, which is its own or new', (name, field) => {
+    const value = field === 'prediction' ? { type: 'content', content: 'x' } : 'low';
+    expect(sent(CHAT, { [field]: value }, at(dialects[name]))).toMatchObject({ [field]: value });
+    expect(leftOut(CHAT, { [field]: value }, at(dialects[name]))).toEqual([]);
+  });
+
   it('is not asked for several answers, of which it gives one', () => {
     expect(refusal(CHAT, { n: 2 }, groq)).toBe('invalid_request n');
     expect(refusal(CHAT, { n: 2 }, at(dialects.other))).toBe('admitted');

@@ -58,11 +58,10 @@ function countItem(item: Record<string, unknown>, param: string, count: MediaCou
     case 'item_reference':
       return refuseReference(param);
     default:
-      return hasToBe(
-        `${param}.type`,
-        '`message`, `reasoning`, `function_call` or `function_call_output`: ' +
-          'items of tools that are not served are not taken',
-      );
+      return apiError('invalid_request', {
+        param: `${param}.type`,
+        message: `\`${param}\` is an item of the type ${typeName(item.type)}, which is not served. Send messages, reasoning, and calls of served tools with their outputs.`,
+      });
   }
 }
 

@@ -16,7 +16,7 @@ import { readChat } from './read-chat.ts';
 import { readMessages } from './read-messages.ts';
 import { readResponses } from './read-responses.ts';
 import { writeChat } from './write-chat.ts';
-import { writeMessages } from './write-messages.ts';
+import { hasRoomToThink, writeMessages } from './write-messages.ts';
 
 /** A format into which a call can be translated. */
 export type TranslationTarget = 'chat' | 'messages' | OwnFormat;
@@ -55,6 +55,7 @@ export function* translateInSteps(
   const conversation = { ...read, ...cacheOf(value), turns: orderResults(read.turns) };
   const body = yield* write(conversation, to, asked, unsupported, marks);
   if (to === 'chat') nameLostEffort(value, conversation.reasoning, asked, unsupported);
+  if (to === 'messages') nameLostReasoning(value, conversation.reasoning, asked, unsupported);
   if (unsupported.first !== null) return cannotBeSent(unsupported.first);
   yield 'write';
   const bytes = marks.print(body);
@@ -78,6 +79,20 @@ export function* translateInSteps(
 /** Marks for a cache are written in every format but chat. */
 const isLost = (hint: string, to: TranslationTarget): boolean =>
   to === 'chat' || !/(?:^|\.)cache_control$/.test(hint);
+
+/** There is no thinking within so small a cap (`write-messages.ts`), and the caller is told which wish was not heeded. */
+function nameLostReasoning(
+  { reasoning_effort: named, reasoning: given }: Readonly<Record<string, unknown>>,
+  reasoning: Conversation['reasoning'],
+  asked: AskedModel,
+  unsupported: UnsupportedFields,
+): void {
+  if (reasoning?.enabled !== true || hasRoomToThink(asked)) return;
+  if (named !== undefined && named !== null) unsupported.leaveOut('reasoning_effort');
+  if (!isRecord(given)) return;
+  for (const name of ['effort', 'max_tokens', 'enabled'])
+    if ((given[name] ?? null) !== null) unsupported.leaveOut(`reasoning.${name}`);
+}
 
 /** A wish for no reasoning is sent only as a word that the caller wrote and the server takes. */
 function nameLostEffort(

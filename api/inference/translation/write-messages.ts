@@ -243,22 +243,23 @@ const SHARES: Readonly<Record<string, number>> = { minimal: 0.1, low: 0.2, mediu
 const SHARE_OF_MORE = 0.95;
 const BUDGET_TOKENS_MIN = 1_024;
 
-function writeThinking(
-  { reasoning }: Conversation,
-  { outputTokensCap, reasonsByEffort }: AskedModel,
-): object | undefined {
+function writeThinking({ reasoning }: Conversation, asked: AskedModel): object | undefined {
+  const { outputTokensCap, reasonsByEffort } = asked;
   if (reasoning === null) return undefined;
   if (!reasoning.enabled) return { type: 'disabled' };
   if (reasonsByEffort) return { type: 'adaptive' };
+  if (!hasRoomToThink(asked)) return undefined;
   const share = SHARES[reasoning.effort ?? 'medium'] ?? SHARE_OF_MORE;
   const budget = reasoning.budgetTokens ?? Math.floor(share * outputTokensCap);
-  // There is no thinking for less, and it has to leave room for the answer.
-  if (outputTokensCap <= BUDGET_TOKENS_MIN) return undefined;
   return {
     type: 'enabled',
     budget_tokens: Math.min(Math.max(budget, BUDGET_TOKENS_MIN), outputTokensCap - 1),
   };
 }
+
+/** A budget for thinking has a least size, and must leave room for the answer. */
+export const hasRoomToThink = ({ outputTokensCap, reasonsByEffort }: AskedModel): boolean =>
+  reasonsByEffort || outputTokensCap > BUDGET_TOKENS_MIN;
 
 /** How hard a model thinks that decides by itself how long, and the shape of its answer. */
 function writeOutputConfig(

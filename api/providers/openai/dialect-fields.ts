@@ -83,6 +83,20 @@ export const SELF_HOSTED_FIELDS: Fields = {
   messages: new Set(MESSAGES),
 };
 
+/**
+ * Fields of other vendors and of open servers, which some refuse a whole request for. New fields of a vendor's own appear each month, so
+ * what is in no list is sent.
+ */
+export const FOREIGN_FIELDS: readonly string[] = [
+  ...SAMPLING.filter((name) => name !== 'include_reasoning'),
+  ...['top_a', 'typical_p', 'tfs_z', 'mirostat', 'best_of', 'use_beam_search', 'sampling_seed'],
+  ...['guided_json', 'guided_regex', 'guided_choice', 'guided_grammar', 'structured_outputs', 'grammar'],
+  ...['enable_thinking', 'thinking', 'thinking_budget', 'preserve_thinking', 'reasoning_split'],
+  ...['mm_processor_kwargs', 'priority', 'repetition_context_size', 'separate_reasoning', 'echo', 'raw_mode'],
+  ...['enable_search', 'search_options', 'search_parameters', 'return_images', 'return_related_questions'],
+  ...['do_sample', 'tool_stream', 'keep_alive', 'options', 'think', 'context_length_exceeded_behavior'],
+];
+
 /** Refuses a whole request for one field that it does not know. */
 export const GOOGLE_FIELDS: Fields = {
   chat: new Set(CHAT),

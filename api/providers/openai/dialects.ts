@@ -1,6 +1,6 @@
 import type { Dialect } from '#core/catalog/dialect.ts';
 import { isPrivateHost } from '#core/catalog/private-host.ts';
-import { GOOGLE_FIELDS, SELF_HOSTED_FIELDS } from './dialect-fields.ts';
+import { FOREIGN_FIELDS, GOOGLE_FIELDS, SELF_HOSTED_FIELDS } from './dialect-fields.ts';
 
 export type DialectName = keyof typeof dialects;
 
@@ -54,6 +54,7 @@ export const dialects = {
     ...knownDialect,
     hosts: ['api.openai.com'],
     capField: 'max_completion_tokens',
+    refusedFields: new Set([...FOREIGN_FIELDS, 'include_reasoning', 'safe_prompt', 'random_seed']),
     reasoningMember: null,
     answerMembers: new Set([...ANSWER, 'refusal', 'audio']),
     answerParts: new Set(['refusal']),
@@ -67,7 +68,10 @@ export const dialects = {
   groq: {
     ...knownDialect,
     hosts: ['api.groq.com'],
-    refusedFields: new Set(['logprobs', 'top_logprobs', 'logit_bias', 'n', 'messages[].name']),
+    refusedFields: new Set([
+      ...FOREIGN_FIELDS,
+      ...['logprobs', 'top_logprobs', 'logit_bias', 'n', 'messages[].name', 'safe_prompt', 'random_seed'],
+    ]),
     reasoningMember: 'reasoning',
     vendorFields: ['x_groq'],
   },
@@ -93,7 +97,17 @@ export const dialects = {
   mistral: {
     ...knownDialect,
     hosts: ['api.mistral.ai'],
-    refusedFields: new Set(['messages[].name']),
+    refusedFields: new Set([
+      ...FOREIGN_FIELDS,
+      ...['messages[].name', 'seed', 'logprobs', 'top_logprobs', 'logit_bias', 'include_reasoning', 'user'],
+      ...[
+        'verbosity',
+        'safety_identifier',
+        'prompt_cache_key',
+        'prompt_cache_retention',
+        'web_search_options',
+      ],
+    ]),
     reasoningMember: null,
     answerMembers: new Set(['role', 'content', 'tool_calls', 'prefix']),
     answerParts: new Set(['thinking', 'reference', 'tool_reference']),
