@@ -93,6 +93,24 @@ describe('what a provider of the messages format would refuse is said so that it
     expect(asked('chat', to, body).thinking).toEqual({ type: 'enabled', budget_tokens });
   });
 
+  it.each([
+    ['chat', { reasoning_effort: 'high' }, 'reasoning_effort'],
+    ['chat', { reasoning: { effort: 'high', exclude: true } }, 'reasoning.effort'],
+    ['chat', { reasoning: { max_tokens: 2_000 } }, 'reasoning.max_tokens'],
+    ['chat', { reasoning: { enabled: true } }, 'reasoning.enabled'],
+    ['responses', { reasoning: { effort: 'low', summary: 'auto' } }, 'reasoning.effort'],
+  ] as const)('a wish to think for which the cap has no room is named: %s %j', (from, wish, name) => {
+    const body = { model: 'm', ...(from === 'chat' ? { messages: [user] } : { input: 'x' }), ...wish };
+    const at = (outputTokensCap: number, reasonsByEffort: boolean) => {
+      const result = translateRequest(body, from, to, { ...ASKED, outputTokensCap, reasonsByEffort });
+      if (isApiError(result)) throw new Error(result.message);
+      return result.leftOut;
+    };
+    expect(at(1_024, false)).toEqual([name]);
+    expect(at(1_025, false)).toEqual([]);
+    expect(at(100, true)).toEqual([]);
+  });
+
   it('thought that another vendor has signed stays behind', () => {
     const reasoning_details = [
       { type: 'reasoning.encrypted', data: 'theirs', format: 'openai-responses-v1' },

@@ -127,6 +127,7 @@ const askedDialect = ({
   signsCalls,
   takesReasoningDetails,
   fields,
+  refusedFields,
 }: Dialect): AskedDialect => ({
   reasoningMember,
   // A caller of another format means a word of that format's scale.
@@ -134,7 +135,7 @@ const askedDialect = ({
   signsCalls,
   takesReasoningDetails,
   // A server of which much is known takes what stands in its list alone.
-  takesVerbosity: fields === null || fields.chat.has('verbosity'),
+  takesVerbosity: !refusedFields.has('verbosity') && (fields === null || fields.chat.has('verbosity')),
 });
 
 /** Refuses a candidate that a field is kept from, where the caller wants every field heeded. */
