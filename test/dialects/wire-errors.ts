@@ -79,7 +79,7 @@ export const wireErrors: readonly WireError[] = [
       'Rate limit reached for gpt-4o in organization org-abc123def456 on tokens per min (TPM): Limit 30000.',
     ),
     code: 'model_busy',
-    waitMs: 2_000,
+    waitMs: 1_500,
   },
   ...(
     [
@@ -268,7 +268,7 @@ export const wireErrors: readonly WireError[] = [
       { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' },
     ]),
     code: 'model_busy',
-    waitMs: 35_000,
+    waitMs: 34_070,
   },
   {
     dialect: 'google',

@@ -135,7 +135,7 @@ it.each(FORMATS)(
 
 const errorOf: Readonly<Record<FormatName, RegExp>> = {
   chat: /"code":"upstream_timeout".*\n\ndata: \[DONE\]\n\n$/,
-  responses: /event: error\ndata: [^\n]*"type":"error"[^\n]*\n\n$/,
+  responses: /event: error\ndata: [^\n]*"type":"error"[^\n]*\n\nevent: response.failed\ndata: [^\n]*\n\n$/,
   messages: /event: error\ndata: [^\n]*"type":"error"[^\n]*\n\n$/,
 };
 

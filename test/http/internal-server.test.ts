@@ -114,7 +114,6 @@ describe('a web page that leads its own name to this port', () => {
     '2130706433',
     '0x7f.1',
     '127.1',
-    '[::1',
   ])('reads no metrics as %j, and is told which setting names it', async (host) => {
     const answer = await ask('/metrics', host);
     expect(answer.status).toBe(421);

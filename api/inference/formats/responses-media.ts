@@ -12,6 +12,7 @@ import {
   takeLink,
   takeLinks,
 } from '../linked-images/linked-media.ts';
+import { typeName } from './unsupported-fields.ts';
 
 /**
  * Counts linked images and files, and refuses inline data, stored items and links that no provider should be sent

@@ -188,7 +188,10 @@ function readPart(block: Record<string, unknown>, at: string, unsupported: Unsup
       return [{ type: 'text', text: `Tool: ${textOf(block.tool_name)}` }];
     // Their tools are read with those of the body.
     case 'tool_addition':
+      return [];
+    // Other formats have one list for the whole conversation.
     case 'tool_removal':
+      unsupported.leaveOut(at);
       return [];
     default:
       unsupported.add(`${at}.type`, `a block of the type ${typeName(block.type)}`);

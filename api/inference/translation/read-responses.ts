@@ -72,6 +72,7 @@ const READ = new Set([
   'top_k',
   'reasoning',
   'text',
+  'include',
 ]);
 const TEXT = new Set(['format', 'verbosity']);
 

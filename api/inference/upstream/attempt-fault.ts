@@ -4,8 +4,8 @@ import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import type { EndedByUs, HeldCall } from '../hold/held-call.ts';
 import type { CallFault, Target } from '../routing/endpoint-health.ts';
+import { waitInHeaders } from '../../providers/provider-wait.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
-import { retryAfterMs } from './upstream-text.ts';
 
 /** A caller that leaves after this long without a status line has met a timeout. */
 const STATUS_LATE_MS = 30 * SECOND_MS;
@@ -91,7 +91,7 @@ export function reportAttempt(
     durationMs,
     callerGone: caller.gone,
     endedByUs,
-    retryAfterMs: retryAfterMs(upstream, clock.now()),
+    retryAfterMs: waitInHeaders(upstream.headers, clock.now()),
   });
   const digest = () => bodyDigest(body());
   health.end(target, ticket, { fault, agentId, digest, withTools, durationMs, tokens });

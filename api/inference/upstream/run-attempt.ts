@@ -13,9 +13,9 @@ import { collectStream } from './collect-stream.ts';
 import { readWholeAnswer } from './read-whole-answer.ts';
 import { relayAnswer, relayWholeAnswer } from './relay-answer.ts';
 import type { RunningCall } from './running-call.ts';
-import { askedEndpoint, readUpstreamError } from './upstream-error.ts';
+import { askedEndpoint, namedWait, readUpstreamError } from './upstream-error.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
-import { headerText, retryAfter } from './upstream-text.ts';
+import { headerText } from './upstream-text.ts';
 import { warnOperator } from './warn-operator.ts';
 
 /** Runs the call at its present candidate. What the attempt showed of the endpoint decides where later calls go. */
@@ -105,7 +105,7 @@ function readRefusal(call: RunningCall, upstream: UpstreamRequest, body: Collect
     upstream.status,
     value,
     askedEndpoint(call.candidate, call.options.plan.promptEstimateTokens),
-    retryAfter(upstream, call.options.gateway.clock.now()),
+    namedWait(upstream, call.options.gateway.clock.now()),
   );
   return { ...failed(error, mayFallBack), ...(faultOf === undefined ? {} : { faultOf }) };
 }

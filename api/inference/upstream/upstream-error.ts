@@ -2,11 +2,13 @@ import { SECOND_MS } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError, type ErrorCode, type ErrorRow, errorTable } from '../../contract/errors.ts';
 import { codeByErrorName, codeByStreamErrorName } from '../../providers/error-names.ts';
-import { saysOtherReason, saysPolicy, saysTooLong, saysWait } from '../../providers/error-sentences.ts';
+import { saysOtherReason, saysPolicy, saysTooLong } from '../../providers/error-sentences.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import { contextTokens } from '../price/estimate.ts';
 import { type Hidden, scrubWords } from '../scrub/scrub-words.ts';
 import type { FaultOf } from './attempt-fault.ts';
+import { waitInError, waitInHeaders } from '../../providers/provider-wait.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
 
 /** Whose error is read: what none of its words may show, and how long its model's context is. */
 export interface AskedEndpoint extends Hidden {
@@ -36,6 +38,19 @@ export interface UpstreamError {
   faultOf?: FaultOf;
 }
 
+/** Facts about a wait that stand beside the error itself. */
+export interface NamedWait {
+  /** By the answer's headers; `null` or missing: none. */
+  waitMs?: number | null;
+  /** Milliseconds since 1970, against which times in the error are read. */
+  nowMs?: number;
+}
+
+export const namedWait = ({ headers }: Pick<UpstreamRequest, 'headers'>, nowMs: number): NamedWait => ({
+  waitMs: waitInHeaders(headers, nowMs),
+  nowMs,
+});
+
 /**
  * A provider's error body, whatever its dialect, to one of the spec's codes. Our own account's troubles (its key,
  * its money) never reach a caller as 401 or 402.
@@ -46,15 +61,15 @@ export function readUpstreamError(
   status: number,
   body: unknown,
   asked: AskedEndpoint,
-  retryAfter?: string,
+  { waitMs = null, nowMs = 0 }: NamedWait = {},
 ): UpstreamError {
   const detail = findDetail(body);
   const said = codeOf(status, detail);
   const isTooLong = said === 'invalid_request' && isOverContext(asked) && !saysOtherReason(detail);
   const code = isTooLong ? 'request_too_large' : said;
   const row: ErrorRow = errorTable[code];
-  const hint = retryAfter ?? findRetryHint(detail);
-  const retryAfterMs = row.retryAfterMs === undefined ? null : parseRetryAfter(hint);
+  const named = row.retryAfterMs === undefined ? null : (waitMs ?? waitInError(detail, nowMs));
+  const retryAfterMs = named === null ? null : Math.max(named, SECOND_MS);
   const message = messageOf(code, detail, asked);
   return {
     error: apiError(code, {
@@ -245,24 +260,4 @@ function namedStatus(detail: Record<string, unknown>): number | null {
 /** What the provider says is wrong, as a caller may read it. */
 function textOf({ message }: Record<string, unknown>, hidden: Hidden): string | null {
   return typeof message === 'string' ? scrubWords(message, hidden) : null;
-}
-
-/** In the error itself: `availability.retry_after` in seconds, a `retryDelay` such as `34s` among its details, or words. */
-function findRetryHint(detail: Record<string, unknown>): string | undefined {
-  const { availability, details } = detail;
-  if (isRecord(availability) && typeof availability.retry_after === 'number')
-    return String(Math.ceil(availability.retry_after));
-  const infos = Array.isArray(details) ? details : [];
-  const delay = infos
-    .map((info) => (isRecord(info) ? info.retryDelay : null))
-    .find((each) => typeof each === 'string');
-  const seconds = /^(\d{1,6}(?:\.\d{1,9})?)s$/.exec(typeof delay === 'string' ? delay : '')?.[1];
-  if (seconds !== undefined) return String(Math.ceil(Number(seconds)));
-  const waitMs = saysWait(detail);
-  return waitMs === null ? undefined : String(Math.ceil(waitMs / SECOND_MS));
-}
-
-/** Whole seconds only; a date or nonsense is left out, so the table's own wait is said. */
-function parseRetryAfter(text: string | undefined): number | null {
-  return text !== undefined && /^\d{1,6}$/.test(text) ? Math.max(1, Number(text)) * SECOND_MS : null;
 }

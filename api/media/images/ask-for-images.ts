@@ -6,9 +6,9 @@ import { imagesToInline, inlineImages, type SentBody } from '../../inference/lin
 import { refuseWait } from '../../inference/routing/skip-open-endpoints.ts';
 import { reportAttempt } from '../../inference/upstream/attempt-fault.ts';
 import { collectAnswer } from '../../inference/upstream/collect-answer.ts';
-import { readUpstreamError } from '../../inference/upstream/upstream-error.ts';
+import { namedWait, readUpstreamError } from '../../inference/upstream/upstream-error.ts';
 import type { UpstreamRequest } from '../../inference/upstream/upstream-request.ts';
-import { headerText, retryAfter } from '../../inference/upstream/upstream-text.ts';
+import { headerText } from '../../inference/upstream/upstream-text.ts';
 import type { FailedImages, ImageAttempt } from './image-attempt.ts';
 import type { ImageCall } from './image-call.ts';
 import type { ImageOutput } from './image-output.ts';
@@ -88,7 +88,7 @@ async function readRefusal(call: ImageCall, upstream: UpstreamRequest): Promise<
   const body = await collectAnswer(upstream, ERROR_BODY_BYTES);
   if (!body.ok && call.endedByUs !== null) return failed(failureOf(call, body.cause));
   const value = body.ok ? parseJson(body.bytes.toString('utf8')) : undefined;
-  const wait = retryAfter(upstream, call.options.gateway.clock.now());
+  const wait = namedWait(upstream, call.options.gateway.clock.now());
   const { error, faultOf } = readUpstreamError(upstream.status, value, call.asked, wait);
   return { ...failed(error), ...(faultOf === undefined ? {} : { faultOf }) };
 }
