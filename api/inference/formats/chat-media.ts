@@ -61,8 +61,9 @@ function countPart(part: Record<string, unknown>, param: string, count: MediaCou
   switch (part.type) {
     case 'text':
     case 'refusal':
-    // One vendor's answers have it, and they come back as they were shown.
+    // Parts of some vendors' answers, which come back as they were shown.
     case 'thinking':
+    case 'reasoning':
     case 'reference':
       return null;
     case 'image_url':

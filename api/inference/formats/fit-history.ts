@@ -1,5 +1,6 @@
 import type { Dialect } from '#core/catalog/dialect.ts';
 import { isRecord } from '#core/is-record.ts';
+import { reasoningInParts } from '../price/answer-part.ts';
 import { recordOf, records, textOf } from './values.ts';
 
 /*
@@ -64,8 +65,8 @@ function fitContent(content: unknown, dialect: HistoryDialect): unknown {
   return fitted.length === 0 ? null : fitted;
 }
 
-/** The way of one vendor's answers. */
-const VENDOR_PARTS: ReadonlySet<unknown> = new Set(['thinking', 'reference', 'tool_reference']);
+/** The way of some vendors' answers. */
+const VENDOR_PARTS: ReadonlySet<unknown> = new Set(['thinking', 'reasoning', 'reference', 'tool_reference']);
 
 const isPartTaken = ({ type }: Message, { answerParts }: HistoryDialect): boolean =>
   !VENDOR_PARTS.has(type) || (typeof type === 'string' && answerParts.has(type));
@@ -115,22 +116,8 @@ function reasoningOf({
     records(details)
       .map(({ text, summary }) => textOf(text) || textOf(summary))
       .join('') ||
-    thinkingIn(parts)
+    reasoningInParts(parts)
   );
-}
-
-/** The reasoning in a list of parts, as one vendor's answers have it. */
-function thinkingIn(content: unknown): string {
-  const thoughts = records(content).filter(({ type }) => type === 'thinking');
-  return thoughts
-    .map(
-      ({ thinking }) =>
-        textOf(thinking) ||
-        records(thinking)
-          .map(({ text }) => textOf(text))
-          .join(''),
-    )
-    .join('');
 }
 
 const MARK = 'cache_control';

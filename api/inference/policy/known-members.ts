@@ -88,7 +88,7 @@ const kindTable: Readonly<Record<string, ObjectKind>> = {
     images: 'image of an answer',
   },
   'chat part': {
-    ...members('type', 'text', 'refusal', 'input_audio', 'uuid', 'cache_control', 'thinking'),
+    ...members('type', 'text', 'refusal', 'input_audio', 'uuid', 'cache_control', 'thinking', 'summary'),
     image_url: 'link',
     video_url: 'link',
     input_video: 'link',

@@ -1,6 +1,7 @@
 import { isRecord } from '#core/is-record.ts';
 import { plainNumber } from '../json/exact-json.ts';
 import { JsonScan } from '../json/json-scan.ts';
+import { readAnswerPart } from './answer-part.ts';
 
 /**
  * The text of one answer, as far as an estimate needs it: what the model wrote as text, refusal and reasoning, and the names and
@@ -27,6 +28,11 @@ export class AnswerText {
 
   addBytes(bytes: number): void {
     this.#textBytes += bytes;
+  }
+
+  /** Counts a text that is the whole of the answer so far, of which some may be counted already. */
+  atLeast(bytes: number): void {
+    this.#textBytes += Math.max(0, bytes - this.bytes);
   }
 
   call(key: string): CallText {
@@ -78,12 +84,17 @@ export function keyOf(value: unknown, otherwise: string | number): string {
 const records = (value: unknown): Record<string, unknown>[] =>
   Array.isArray(value) ? value.filter((each) => isRecord(each)) : [];
 
-/** A chunk of a chat, or a whole one. */
+/** A chunk of a chat, or a whole one. Some servers repeat the whole message beside its pieces, or behind them. */
 export function addChat(text: AnswerText, { choices }: Readonly<Record<string, unknown>>): void {
-  for (const [place, choice] of records(choices).entries()) {
-    const message = choice.delta ?? choice.message;
-    if (isRecord(message)) addChatMessage(text, keyOf(choice.index, place), message);
+  let whole: AnswerText | null = null;
+  for (const [place, { index, delta, message }] of records(choices).entries()) {
+    const key = keyOf(index, place);
+    if (isRecord(delta)) addChatMessage(text, key, delta);
+    if (!isRecord(message)) continue;
+    whole ??= new AnswerText();
+    addChatMessage(whole, key, message);
   }
+  if (whole !== null) text.atLeast(whole.bytes);
 }
 
 function addChatMessage(text: AnswerText, choice: string, message: Record<string, unknown>): void {
@@ -104,12 +115,8 @@ function addChatMessage(text: AnswerText, choice: string, message: Record<string
   if (isRecord(message.function_call)) addFunction(text.call(`${choice} function`), message.function_call);
 }
 
-function addPart(text: AnswerText, part: Record<string, unknown>): void {
-  if (part.type === 'text') text.add(part.text);
-  if (part.type !== 'thinking') return;
-  if (typeof part.thinking === 'string') text.add(part.thinking);
-  else for (const piece of records(part.thinking)) text.add(piece.text);
-}
+const addPart = (text: AnswerText, part: Record<string, unknown>): void =>
+  text.add(readAnswerPart(part)?.text);
 
 function addFunction(call: CallText, value: unknown): void {
   if (!isRecord(value)) return;

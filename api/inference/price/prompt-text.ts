@@ -88,6 +88,9 @@ function partBytes(part: Record<string, unknown>): number {
       return textBytes(part.title) + textBytes(part.source) + contentBytes(part.content);
     case 'thinking':
       return contentBytes(part.thinking);
+    // A part of a chat's earlier answer. The item of this type is no part.
+    case 'reasoning':
+      return contentBytes(part.summary) + textBytes(part.text);
     case 'document':
       return documentBytes(part);
     case 'tool_reference':

@@ -14,6 +14,7 @@ import { callSignatureOf } from '../formats/call-signature.ts';
 import { CHAT_REASONING } from '../formats/reasoning-words.ts';
 import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
+import { reasoningInParts } from '../price/answer-part.ts';
 import { cacheOf, markLast } from './cache-marks.ts';
 import { hasLegacyFunctions, LegacyCalls } from './legacy-functions.ts';
 import { readChatTools } from './read-chat-tools.ts';
@@ -213,22 +214,9 @@ function readReasoningItem(
     if (open.signature !== null) open = null;
   }
   if (parts.length > 0) return parts;
-  const text = textOf(message.reasoning) || textOf(message.reasoning_content) || thinkingIn(message.content);
+  const text =
+    textOf(message.reasoning) || textOf(message.reasoning_content) || reasoningInParts(message.content);
   return text === '' ? [] : [{ type: 'reasoning', text, signature: null, encrypted: null }];
-}
-
-/** The reasoning in a list of parts, as one vendor's answers have it. */
-function thinkingIn(content: unknown): string {
-  const thoughts = records(content).filter(({ type }) => type === 'thinking');
-  return thoughts
-    .map(
-      ({ thinking }) =>
-        textOf(thinking) ||
-        records(thinking)
-          .map(({ text }) => textOf(text))
-          .join(''),
-    )
-    .join('');
 }
 
 /** Whether another vendor's model wrote the reasoning: the provider would refuse it as not its own. */
@@ -243,8 +231,9 @@ function readParts(content: unknown, path: string, unsupported: UnsupportedField
       case 'text':
         unsupported.unknown(part, `${at}.`, TEXT_PART, HINTS);
         return part.text === '' ? [] : [{ type: 'text', text: textOf(part.text), ...cacheOf(part) }];
-      // The way of one vendor's answers, which come back in the next request.
+      // The way of some vendors' answers, which come back in the next request.
       case 'thinking':
+      case 'reasoning':
         return [];
       case 'refusal':
         unsupported.unknown(part, `${at}.`, REFUSAL_PART, HINTS);
