@@ -2,15 +2,26 @@ import { isRecord } from '#core/is-record.ts';
 import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import type { Candidate } from '../admit/call-plan.ts';
-import { type JsonObject, memberBytes, memberText, rebuildJsonObject } from '../json/json-object.ts';
+import {
+  answerBounds,
+  type JsonObject,
+  MemberChanges,
+  memberBytes,
+  memberText,
+  rebuildJsonObject,
+  scanJsonObject,
+} from '../json/json-object.ts';
 import { AnswerText, addChat } from '../price/answer-text.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import { chatCounts } from '../price/usage.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
+import { isFailedEnd } from './end-words.ts';
 import { tellsError } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';
 import { presentMember } from './stream-text.ts';
 import { recordsOfAnswer, withOneRecord, withoutUsage } from './usage-places.ts';
+import { textOf } from './values.ts';
+import { areReadable, readableChoices } from './whole-choices.ts';
 
 export function readChatAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
   const found = recordsOfAnswer(answer, chatCounts);
@@ -19,7 +30,25 @@ export function readChatAnswer(answer: JsonObject, value: Record<string, unknown
   if (memberBytes(answer, 'choices') === undefined) return { kind: 'malformed', usage };
   const text = new AnswerText();
   addChat(text, value);
-  return { kind: 'answer', answer, value, ...found, deliveredTokens: estimateTokens(text.bytes) };
+  return {
+    kind: 'answer',
+    ...readable(answer, value),
+    ...found,
+    deliveredTokens: estimateTokens(text.bytes),
+  };
+}
+
+/** The answer with choices that every client can read, however it is shown then: most answers have them. */
+function readable(answer: JsonObject, value: Record<string, unknown>): Pick<GoodAnswer, 'answer' | 'value'> {
+  if (areReadable(value.choices)) return { answer, value };
+  const choices = readableChoices(memberText(answer, 'choices') ?? '[]', textOf(value.id));
+  const whole = scanJsonObject(
+    rebuildJsonObject(answer, new MemberChanges([['choices', choices]])),
+    answerBounds,
+  );
+  return typeof whole === 'string'
+    ? { answer, value }
+    : { answer: whole, value: { ...value, choices: parseJson(choices) } };
 }
 
 /** An error beside the answer, in its place (with `object: "error"`, or a message alone), or inside a choice. */
@@ -30,7 +59,7 @@ const saysError = (object: JsonObject, choices: unknown): boolean =>
 
 const fails = (choice: unknown): boolean =>
   isRecord(choice) &&
-  (choice.finish_reason === 'error' || isRecord(choice.error) || typeof choice.error === 'string');
+  (isFailedEnd(choice.finish_reason) || isRecord(choice.error) || typeof choice.error === 'string');
 
 /** Some servers end a stream by a list of errors, or by a record that is nothing but one. */
 export function isErrorEvent(data: Buffer, object: JsonObject | null): boolean {

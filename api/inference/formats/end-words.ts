@@ -1,0 +1,78 @@
+import type { FinishReason } from '#core/conversation/answer-piece.ts';
+
+/*
+ * Why an answer ends. Servers have many more words for it than the format: some name the check that withheld the answer, some the
+ * token that ended it. Clients know the words of the format alone, and an answer that was cut or withheld must not be told as a
+ * good one.
+ */
+
+/** @param word In the server's own way of writing; empty: it says none. */
+export function endOf(word: string, hasCalls: boolean): FinishReason {
+  const known = KNOWN.get(word) ?? kindOf(word);
+  // Some servers say `stop` after a call of a tool.
+  return known === 'stop' && hasCalls ? 'tool_calls' : known;
+}
+
+/** The same in a word of the chat format, one of which is older than tools. */
+export function chatEndOf(word: string, hasCalls: boolean): string {
+  return KNOWN.has(word) ? word : endOf(word, hasCalls);
+}
+
+/** The words of the format. */
+const KNOWN: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['tool_calls', 'tool_calls'],
+  ['content_filter', 'content_filter'],
+  ['function_call', 'tool_calls'],
+]);
+
+/** A word of no kind, such as the text of a stop token, is an end like any other. */
+function kindOf(word: string): FinishReason {
+  const parts = new Set(word.slice(0, WORD_CHARS).toLowerCase().split(NO_LETTERS));
+  for (const [kind, names] of KINDS) if (names.some((name) => parts.has(name))) return kind;
+  return 'stop';
+}
+
+const WORD_CHARS = 200;
+const NO_LETTERS = /[^a-z]+/;
+
+/**
+ * Parts of the words that servers have, the kind that tells the caller more first: `function_call_filter` is an answer that was
+ * withheld, and `max_tool_calls` one that was cut.
+ */
+const KINDS: readonly (readonly [FinishReason, readonly string[]])[] = [
+  [
+    'content_filter',
+    [
+      ...[
+        'filter',
+        'filtered',
+        'safety',
+        'sensitive',
+        'prohibited',
+        'blocklist',
+        'blocked',
+        'recitation',
+        'spii',
+      ],
+      ...['refusal', 'refused', 'guardrail', 'guardrails', 'moderation', 'policy', 'toxic', 'violation'],
+      // The model wrote a call that its server could not read, so the server shows nothing of it.
+      ...['malformed', 'unexpected'],
+    ],
+  ],
+  [
+    'length',
+    [
+      ...['length', 'max', 'limit', 'exceeded', 'truncated', 'incomplete', 'context', 'budget'],
+      ...['insufficient', 'timeout', 'abort', 'aborted', 'cancel', 'cancelled', 'canceled', 'interrupted'],
+      ...['repetition', 'error'],
+    ],
+  ],
+  ['tool_calls', ['tool', 'tools', 'function']],
+];
+
+/** Words for a model that failed: what came before is no answer, and another provider may give one. */
+export const isFailedEnd = (word: unknown): boolean => typeof word === 'string' && FAILED.test(word);
+
+const FAILED = /^(?:[a-z]{1,20}[_-])?error$/i;
