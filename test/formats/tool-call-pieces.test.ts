@@ -253,7 +253,13 @@ function expectCalls(
     calls.map(({ id, ...named }) => ({ type: 'function_call', call_id: id, ...named, status: 'completed' })),
   );
   expect(shown('messages').content).toEqual(
-    calls.map(({ id, name, arguments: json }) => ({ type: 'tool_use', id, name, input: JSON.parse(json) })),
+    calls.map(({ id, name, arguments: json }) => ({
+      type: 'tool_use',
+      id,
+      name,
+      input: JSON.parse(json),
+      caller: { type: 'direct' },
+    })),
   );
   expect(shown('chat')).toMatchObject({
     choices: [

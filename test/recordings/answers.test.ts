@@ -126,14 +126,13 @@ function inFormat(format: FormatName, recording: Recording, way: Way): Heard {
   return { ...said, ...refused, calls, citations: [] };
 }
 
-/** The vendor's own word for the end, which passes in its own format; `null`: an answer that is put together has the format's words. */
-function ownEnd({ format, stream, whole }: Recording, { sendsWhole, isStreamed }: Way): string | null {
+/** The vendor's own word for the end, which passes if the format has it; `null`: it has not. */
+function ownEnd({ format, stream, whole }: Recording, { sendsWhole }: Way): string | null {
   if (format !== 'chat') return null;
   const choices = (sendsWhole ? [whole] : stream).flatMap((chunk) => records(recordOf(chunk).choices));
   const word =
-    choices.map(({ finish_reason }) => textOf(finish_reason)).findLast((reason) => reason !== '') ?? null;
-  const isPutTogether = !sendsWhole && !isStreamed;
-  return isPutTogether && !ENDS.has(word ?? '') ? null : word;
+    choices.map(({ finish_reason }) => textOf(finish_reason)).findLast((reason) => reason !== '') ?? '';
+  return ENDS.has(word) ? word : null;
 }
 const ENDS: ReadonlySet<string> = new Set(['stop', 'length', 'tool_calls', 'content_filter']);
 

@@ -1,15 +1,19 @@
 import { isRecord } from '#core/is-record.ts';
 import { plainNumber } from '../json/exact-json.ts';
 import { parseRecord } from '../json/parse-record.ts';
+import { readAnswerPart } from '../price/answer-part.ts';
 import { AnswerText, addChat } from '../price/answer-text.ts';
 import { countedBy } from '../price/stream-text-count.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { CallNumbers, callPiecesIn, madeCallId, readCallPiece } from './call-numbers.ts';
 import { ChatStream } from './chat-stream.ts';
 import { CountedElsewhere } from './counted-elsewhere.ts';
+import { chatEndOf } from './end-words.ts';
 import { mergeDelta } from './merge-delta.ts';
 import { CHOICES_NEEDLE, isPlainChunk, looksLikeObject } from './stream-text.ts';
 import { recordOf, records, textOf } from './values.ts';
+import { idOfChoice, wholeCall } from './whole-choices.ts';
+import { saysNothing, withMissing } from './whole-message.ts';
 
 /** The whole answer that the chunks of a chat are pieces of. */
 export class ChatAssembly extends CountedElsewhere implements Assembly {
@@ -59,9 +63,10 @@ export class ChatAssembly extends CountedElsewhere implements Assembly {
       if (name === 'choices' || name === 'usage' || name === '__proto__') continue;
       if (!SAID_FIRST.has(name)) {
         if (chunk[name] !== null || !Object.hasOwn(this.#frame, name)) this.#frame[name] = chunk[name];
-      } else if (saysNothing(this.#frame[name])) this.#frame[name] = chunk[name];
+      } else if (isUnsaid(this.#frame[name])) this.#frame[name] = chunk[name];
     }
-    for (const choice of records(chunk.choices)) this.#choice(plainNumber(choice.index)).add(choice);
+    // A server that numbers no choices has one.
+    for (const choice of records(chunk.choices)) this.#choice(plainNumber(choice.index ?? 0)).add(choice);
   }
 
   #choice(index: unknown): Choice {
@@ -75,46 +80,46 @@ const KEPT: ReadEvent = { kind: 'kept' };
 
 /** The first chunk that has one names the answer: some servers make up another id for each chunk, or begin with an empty one. */
 const SAID_FIRST: ReadonlySet<string> = new Set(['id', 'created']);
-const saysNothing = (value: unknown): boolean =>
-  value === undefined || value === null || value === '' || plainNumber(value) === 0;
+const isUnsaid = (value: unknown): boolean => saysNothing(value) || plainNumber(value) === 0;
 
 /** One choice of the whole answer, with what it has and its pieces need not say. */
 class Choice {
   readonly #value: Record<string, unknown>;
+  /** Its pieces together. */
+  readonly #message: Record<string, unknown> = { role: 'assistant', content: null, refusal: null };
+  /** The message as a server repeats it beside the pieces, or sends it in the place of them. */
+  #repeated: Readonly<Record<string, unknown>> = {};
   readonly #calls: Record<string, unknown>[] = [];
   readonly #numbers = new CallNumbers();
 
   constructor(index: unknown) {
-    const message = { role: 'assistant', content: null, refusal: null };
-    this.#value = { index, message, logprobs: null, finish_reason: null };
+    this.#value = { index, message: this.#message, logprobs: null, finish_reason: null };
   }
 
   add({ delta, ...rest }: Readonly<Record<string, unknown>>): void {
     const known = this.#value;
     // Some vendors count their tokens here.
-    const { logprobs, index: _index, usage: _usage, message, ...said } = rest;
+    const { logprobs, index: _index, usage: _usage, message, finish_reason: reason, ...said } = rest;
     for (const [name, value] of Object.entries(said))
       if (value !== null || !(name in known)) known[name] = value;
-    if (isRecord(message)) {
-      const { usage: _ofMessage, ...whole } = message;
-      if (Object.keys(whole).length > 0) known.message = whole;
-    }
+    if (!saysNothing(reason)) known.finish_reason = reason;
+    if (isRecord(message)) this.#repeated = withMissing(message, this.#repeated);
     if (logprobs !== undefined) mergeDelta(known, { logprobs });
     if (isRecord(delta)) this.#addDelta(delta);
   }
 
   whole(answerId: string): Record<string, unknown> {
-    const { message, index } = this.#value;
-    if (this.#calls.length === 0 || !isRecord(message)) return this.#value;
-    // Several answers to one request have one id.
-    const choiceId = plainNumber(index) === 0 || answerId === '' ? answerId : `${answerId} ${String(index)}`;
-    const calls = this.#calls.map((call, number) => wholeCall(call, madeCallId(choiceId, number)));
-    return { ...this.#value, message: { ...message, tool_calls: calls } };
+    const { usage: _, ...repeated } = this.#repeated;
+    const message = withMissing(this.#message, repeated);
+    const id = idOfChoice(answerId, this.#value.index);
+    if (this.#calls.length > 0)
+      message.tool_calls = this.#calls.map((call, number) => wholeCall(call, madeCallId(id, number)));
+    const reason = chatEndOf(textOf(this.#value.finish_reason), callPiecesIn(message.tool_calls).length > 0);
+    return { ...this.#value, message, finish_reason: reason };
   }
 
   #addDelta({ usage: _, content, tool_calls: calls, ...piece }: Record<string, unknown>): void {
-    const { message } = this.#value;
-    if (!isRecord(message)) return;
+    const message = this.#message;
     mergeDelta(message, piece);
     if (Array.isArray(content)) for (const part of records(content)) mergeDelta(message, deltaOf(part));
     else if (content !== undefined) mergeDelta(message, { content });
@@ -137,23 +142,7 @@ class Choice {
 
 /** Some servers send a message as a list of parts, and a part says this. */
 function deltaOf(part: Record<string, unknown>): Record<string, unknown> {
-  if (part.type === 'text') return { content: textOf(part.text) };
-  if (part.type !== 'thinking') return { content_parts: [part] };
-  const { thinking } = part;
-  return {
-    reasoning:
-      textOf(thinking) ||
-      records(thinking)
-        .map(({ text }) => textOf(text))
-        .join(''),
-  };
-}
-
-/** A call has an id that its result can name, and arguments that can be parsed, even if the server wrote neither. */
-function wholeCall(call: Record<string, unknown>, madeId: string): Record<string, unknown> {
-  const { id, type, function: given, ...rest } = call;
-  const called = isRecord(given)
-    ? { function: { ...given, arguments: textOf(given.arguments) || '{}' } }
-    : {};
-  return { id: textOf(id) || madeId, type: textOf(type) || 'function', ...called, ...rest };
+  const said = readAnswerPart(part);
+  if (said === null) return { content_parts: [part] };
+  return { [said.type === 'text' ? 'content' : said.type]: said.text };
 }

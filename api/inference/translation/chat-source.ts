@@ -1,5 +1,6 @@
-import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
+import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import type { ReasoningIssuer } from '#core/conversation/conversation.ts';
+import { isRecord } from '#core/is-record.ts';
 import { UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
 import {
   CallNumbers,
@@ -12,19 +13,30 @@ import { callSignatureOf } from '../formats/call-signature.ts';
 import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
+import { endOf } from '../formats/end-words.ts';
 import { isDone } from '../formats/stream-text.ts';
 import { usageRecordsIn } from '../formats/usage-places.ts';
 import { recordOf, records, textOf } from '../formats/values.ts';
+import { withMissing } from '../formats/whole-message.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
+import { readAnswerPart } from '../price/answer-part.ts';
 import { bringsText } from './add-piece.ts';
 import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './answer-source.ts';
 
-/** Chunks of a chat, of which the first choice is read: a translated call asks for one. */
+/** Chunks of a chat, of which the first choice is read: a translated call asks for one. A server may spread it over several. */
 export class ChatSource extends CountedElsewhere implements AnswerSource {
   protected readonly counter = new ChatUsage();
   #started = false;
   #id = '';
   #finished = false;
+  /** The number of the choice that is read. */
+  #choiceIndex: unknown = 0;
+  /** The message as a server repeats it beside the pieces, or sends it in the place of them. */
+  #repeated: Readonly<Record<string, unknown>> = {};
+  /** The kinds of what the pieces have said. */
+  readonly #heard = new Set<AnswerPiece['type']>();
+  /** Whether the reasoning is read from its details, in which some servers have it whole before the text of it. */
+  #readsDetails = false;
   readonly #numbers = new CallNumbers();
   /** By their numbers. */
   readonly #calls: ReadCall[] = [];
@@ -47,9 +59,13 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     return [...this.#pieces(value), ...this.rest()];
   }
 
-  /** Begins the calls of which no more will come. */
+  /** Says what the pieces have left out, and begins the calls of which no more will come. */
   rest(): AnswerPiece[] {
-    return this.#calls.flatMap((call, index) => (call.isOpen ? [] : openCall(call, index, this.#id)));
+    const unheard = this.#unheard();
+    return [
+      ...unheard,
+      ...this.#calls.flatMap((call, index) => (call.isOpen ? [] : openCall(call, index, this.#id))),
+    ];
   }
 
   #pieces({ id, choices }: Record<string, unknown>): AnswerPiece[] {
@@ -59,28 +75,72 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
       this.#id = answerIdOf(id);
       pieces.push({ type: 'start', id: this.#id });
     }
-    const [choice] = records(choices);
-    if (choice === undefined) return pieces;
-    // Some servers send the whole message in their last chunk, or in their only one.
-    const delta = recordOf(choice.delta ?? choice.message);
-    pieces.push(
-      ...reasoningPieces(delta),
-      ...contentPieces(delta.content),
-      ...pieceOf('refusal', delta.refusal),
-    );
-    for (const note of records(delta.annotations)) {
+    for (const choice of records(choices)) {
+      const index = choice.index ?? 0;
+      // A choice of which there is nothing may end before the one with the answer.
+      if (this.#saidNothing()) this.#choiceIndex = index;
+      if (index === this.#choiceIndex) pieces.push(...this.#choice(choice));
+    }
+    return pieces;
+  }
+
+  #saidNothing(): boolean {
+    return this.#heard.size === 0 && this.#calls.length === 0 && Object.keys(this.#repeated).length === 0;
+  }
+
+  #choice({ delta, message, finish_reason }: Record<string, unknown>): AnswerPiece[] {
+    const pieces = isRecord(delta) ? this.#delta(delta) : [];
+    if (isRecord(message)) this.#repeated = withMissing(message, this.#repeated);
+    const reason = textOf(finish_reason);
+    if (reason === '' || this.#finished) return pieces;
+    this.#finished = true;
+    pieces.push(...this.rest());
+    pieces.push({ type: 'finish', reason: endOf(reason, this.#calls.length > 0), stopSequence: null });
+    return pieces;
+  }
+
+  #delta(delta: Record<string, unknown>): AnswerPiece[] {
+    const pieces = this.#contents(delta);
+    for (const { type } of pieces) this.#heard.add(type);
+    return [...pieces, ...this.#callPieces(delta.tool_calls)];
+  }
+
+  /** A message that is sent twice is said once. */
+  #unheard(): AnswerPiece[] {
+    const repeated = this.#repeated;
+    this.#repeated = {};
+    const contents = this.#contents(repeated).filter(({ type }) => !this.#heard.has(type));
+    for (const { type } of contents) this.#heard.add(type);
+    return [...contents, ...(this.#calls.length > 0 ? [] : this.#callPieces(repeated.tool_calls))];
+  }
+
+  /** All but the calls. */
+  #contents(message: Readonly<Record<string, unknown>>): AnswerPiece[] {
+    const pieces = [
+      ...this.#reasoning(message),
+      ...contentPieces(message.content),
+      ...pieceOf('refusal', message.refusal),
+    ];
+    for (const note of records(message.annotations)) {
       const cited = recordOf(note.url_citation);
       pieces.push(...citationOf(cited, { from: cited.start_index, to: cited.end_index }));
     }
-    for (const call of callPiecesIn(delta.tool_calls))
-      pieces.push(...this.#call(readCallPiece(call), callSignatureOf(call)));
-    const reason = textOf(choice.finish_reason);
-    if (reason !== '' && !this.#finished) {
-      this.#finished = true;
-      pieces.push(...this.rest());
-      pieces.push({ type: 'finish', reason: this.#reason(reason), stopSequence: null });
-    }
     return pieces;
+  }
+
+  /** Its text, and what the provider has signed of it: a router's answer has both in `reasoning_details`. */
+  #reasoning(message: Readonly<Record<string, unknown>>): AnswerPiece[] {
+    const text = textOf(message.reasoning) || textOf(message.reasoning_content);
+    const details = records(message.reasoning_details);
+    const said = details.map((detail) => textOf(detail.text) || textOf(detail.summary)).join('');
+    this.#readsDetails ||= text === '' && said !== '';
+    const shown = this.#readsDetails ? said : text;
+    const isSummary = details.some(({ type }) => type === 'reasoning.summary');
+    return [...(shown === '' ? [] : [reasoningPiece(shown, !isSummary)]), ...details.flatMap(signedPieces)];
+  }
+
+  #callPieces(calls: unknown): AnswerPiece[] {
+    return callPiecesIn(calls).flatMap((call) => this.#call(readCallPiece(call), callSignatureOf(call)));
   }
 
   /** A call begins with its name and its id, of which either may come late. */
@@ -95,17 +155,6 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     call.signature ||= signature;
     const hasBegun = call.name !== '' && (call.id !== '' || call.json !== '');
     return hasBegun || call.json.length > NAMELESS_CHARS_MAX ? openCall(call, index, this.#id) : [];
-  }
-
-  #reason(reason: string): FinishReason {
-    // Some servers say `stop` after a call of a tool.
-    if (
-      reason === 'tool_calls' ||
-      reason === 'function_call' ||
-      (reason === 'stop' && this.#calls.length > 0)
-    )
-      return 'tool_calls';
-    return reason === 'length' || reason === 'content_filter' ? reason : 'stop';
   }
 }
 
@@ -132,33 +181,24 @@ function openCall(call: ReadCall, index: number, answerId: string): AnswerPiece[
   return pieces;
 }
 
-/** Reads a text, or a list of parts, in which one vendor sends reasoning, too. */
+/** Reads a text, or a list of parts, in which some vendors send reasoning, too. */
 function contentPieces(content: unknown): AnswerPiece[] {
   if (typeof content === 'string') return pieceOf('text', content);
-  return records(content).flatMap(({ type, text, refusal, thinking }) => {
-    if (type === 'text') return pieceOf('text', text);
-    if (type === 'refusal') return pieceOf('refusal', refusal);
-    if (type !== 'thinking') return [];
-    const parts = typeof thinking === 'string' ? [{ text: thinking }] : records(thinking);
-    return parts.flatMap(({ text: thought }) =>
-      textOf(thought) === '' ? [] : [reasoningPiece(textOf(thought), true)],
-    );
+  return records(content).flatMap((part) => {
+    const said = readAnswerPart(part);
+    if (said === null || said.text === '') return [];
+    return said.type === 'reasoning'
+      ? [reasoningPiece(said.text, !said.isSummary)]
+      : pieceOf(said.type, said.text);
   });
 }
 
-/** Its text, and what the provider has signed of it: a router's answer has both in `reasoning_details`. */
-function reasoningPieces(delta: Record<string, unknown>): AnswerPiece[] {
-  const text = textOf(delta.reasoning) || textOf(delta.reasoning_content);
-  const details = records(delta.reasoning_details);
-  const said = details.map((detail) => textOf(detail.text) || textOf(detail.summary)).join('');
-  const isSummary = details.some(({ type }) => type === 'reasoning.summary');
-  const pieces = text === '' && said === '' ? [] : [reasoningPiece(text || said, !isSummary)];
-  for (const detail of details) {
-    const { type, signature, data } = detail;
-    const issuer = issuerOf(detail);
-    if (textOf(signature) !== '') pieces.push({ type: 'signature', signature: textOf(signature), issuer });
-    if (type === 'reasoning.encrypted') pieces.push({ type: 'encrypted', data: textOf(data), issuer });
-  }
+function signedPieces(detail: Record<string, unknown>): AnswerPiece[] {
+  const { type, signature, data } = detail;
+  const issuer = issuerOf(detail);
+  const pieces: AnswerPiece[] = [];
+  if (textOf(signature) !== '') pieces.push({ type: 'signature', signature: textOf(signature), issuer });
+  if (type === 'reasoning.encrypted') pieces.push({ type: 'encrypted', data: textOf(data), issuer });
   return pieces;
 }
 

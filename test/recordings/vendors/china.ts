@@ -262,6 +262,14 @@ const minimaxMessage = {
   reasoning_content: THOUGHT,
   reasoning_details: [minimaxDetail(THOUGHT)],
 };
+const minimaxCalls = {
+  ...minimaxMessage,
+  content: '',
+  tool_calls: [
+    { index: 0, ...wholeCall('call_mmos', OSLO) },
+    { index: 1, ...wholeCall('call_mmbe', BERGEN) },
+  ],
+};
 const minimaxThought = THOUGHT_PIECES.map((piece) =>
   minimaxShape.chunk(
     { ...named, content: '', reasoning_content: piece, reasoning_details: [minimaxDetail(piece)] },
@@ -309,19 +317,20 @@ const minimax: Recording[] = [
       minimaxShape.end('tool_calls', {}, { ...named, content: '' }),
       minimaxShape.counted(minimaxUsage),
     ],
-    whole: minimaxShape.whole(
-      {
-        ...minimaxMessage,
-        content: '',
-        tool_calls: [
-          { index: 0, ...wholeCall('call_mmos', OSLO) },
-          { index: 1, ...wholeCall('call_mmbe', BERGEN) },
-        ],
-      },
-      'tool_calls',
-      minimaxUsage,
-      approved,
-    ),
+    whole: minimaxShape.whole(minimaxCalls, 'tool_calls', minimaxUsage, approved),
+    said: { reasoning: THOUGHT, calls: bothCalls('call_mmos', 'call_mmbe') },
+  },
+  {
+    ...minimaxShared,
+    kind: 'parallel calls, and the whole message in the last chunk',
+    stream: [
+      ...minimaxThought,
+      ...wholeDeltas('call_mmos', 'call_mmbe').map((delta) =>
+        minimaxShape.chunk({ ...named, content: '', ...delta }, { usage: null }),
+      ),
+      minimaxShape.whole(minimaxCalls, 'tool_calls', minimaxUsage, approved),
+    ],
+    whole: minimaxShape.whole(minimaxCalls, 'tool_calls', minimaxUsage, approved),
     said: { reasoning: THOUGHT, calls: bothCalls('call_mmos', 'call_mmbe') },
   },
 ];

@@ -213,6 +213,7 @@ const geminiShared = {
   provider: 'google',
   tokens: { prompt: 44, completion: 36 },
 } as const;
+const MALFORMED = 'function_call_filter: MALFORMED_FUNCTION_CALL';
 const NO_INDEX = 'Its calls have no index, which the SDK needs.';
 
 const gemini: Recording[] = [
@@ -292,6 +293,13 @@ const gemini: Recording[] = [
     },
     said: { text: '', end: 'content_filter' },
   },
+  {
+    ...geminiShared,
+    kind: 'call that its server could not read, and withheld',
+    stream: [geminiShape.end(MALFORMED, geminiLate, { role: 'assistant' })],
+    whole: geminiShape.whole({ content: null }, MALFORMED, geminiCounts),
+    said: { end: 'content_filter' },
+  },
 ];
 
 /* docs.databricks.com: query reasoning models; Claude's content is a list there, with its thinking as a summary. */
@@ -327,6 +335,26 @@ const databricks: Recording[] = [
     ),
     said: { reasoning: THOUGHT, text: TEXT },
     misread: 'Its content is a list of parts, which the SDK prints as text.',
+  },
+  {
+    ...databricksShared,
+    kind: 'reasoning in a list of parts, before parallel calls',
+    stream: [
+      ...THOUGHT_PIECES.map((piece) =>
+        databricksShape.chunk({ role: 'assistant', content: [summary(piece)] }),
+      ),
+      ...pieceDeltas('toolu_bdos', 'toolu_bdbe').map((delta) => databricksShape.chunk(delta)),
+      databricksShape.end('tool_calls', { usage: databricksUsage }, { content: '' }),
+    ],
+    whole: databricksShape.whole(
+      {
+        content: [summary(THOUGHT)],
+        tool_calls: [wholeCall('toolu_bdos', OSLO), wholeCall('toolu_bdbe', BERGEN)],
+      },
+      'tool_calls',
+      databricksUsage,
+    ),
+    said: { reasoning: THOUGHT, calls: bothCalls('toolu_bdos', 'toolu_bdbe') },
   },
 ];
 

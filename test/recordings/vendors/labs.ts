@@ -132,6 +132,16 @@ const mistral: Recording[] = [
     whole: mistralShape.whole({ tool_calls: null, content: 'Rain by' }, 'length', mistralUsage),
     said: { text: 'Rain by', end: 'length' },
   },
+  {
+    ...mistralShared,
+    kind: 'text cut at the end of the context',
+    stream: [
+      mistralShape.chunk({ role: 'assistant', content: '' }),
+      mistralShape.end('model_length', { usage: mistralUsage }, { content: 'Rain by' }),
+    ],
+    whole: mistralShape.whole({ tool_calls: null, content: 'Rain by' }, 'model_length', mistralUsage),
+    said: { text: 'Rain by', end: 'length' },
+  },
 ];
 
 /* api-docs.deepseek.com: create chat completion, thinking mode. */

@@ -1,0 +1,20 @@
+/*
+ * Messages that a server sends twice in one stream: in pieces, and as a whole beside them or at the end. The pieces are what a
+ * caller of the stream has seen, so they count, and the whole one gives what no piece has said.
+ */
+
+/** The first message, with the members of the other one that it lacks or leaves empty. */
+export function withMissing(
+  message: Readonly<Record<string, unknown>>,
+  other: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const whole = { ...message };
+  for (const [name, value] of Object.entries(other)) {
+    if (name === '__proto__') continue;
+    if (!Object.hasOwn(whole, name) || (saysNothing(whole[name]) && !saysNothing(value))) whole[name] = value;
+  }
+  return whole;
+}
+
+export const saysNothing = (value: unknown): boolean =>
+  (value ?? '') === '' || (Array.isArray(value) && value.length === 0);
