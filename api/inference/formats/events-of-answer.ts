@@ -6,6 +6,7 @@ import { eventsOfResponse } from './events-of-response.ts';
 import { dataEvent } from './stream-text.ts';
 import { piecesOf } from './text-pieces.ts';
 import { recordOf, records, textOf } from './values.ts';
+import { saysNothing } from './whole-message.ts';
 
 /**
  * The stream that a whole answer would have been, in the same format: for a caller who waits for events of a server that sends none.
@@ -48,24 +49,34 @@ function eventsOfChat({ choices, usage, ...frame }: Record<string, unknown>): Bu
   ]);
 }
 
-/** The chunks of one choice: its role, its texts in pieces, its calls, and why it ends. */
+/** The chunks of one choice in the order in which a model writes: its role, its texts in pieces, its calls, and why it ends. */
 function chunksOf({ index, message, finish_reason, logprobs, ...rest }: Record<string, unknown>): object[] {
   const { role, tool_calls: calls, ...said } = recordOf(message);
-  const texts = Object.entries(said).filter(([name, value]) => isPieced(name) && textOf(value) !== '');
-  const names = new Set(texts.map(([name]) => name));
-  const whole = Object.entries(said).filter(([name]) => !names.has(name));
   const chunk = (delta: object, more: object = {}): object => ({
     choices: [{ index, delta, finish_reason: null, ...more }],
   });
-  const pieces = PIECED.flatMap((name) =>
-    piecesOf(names.has(name) ? textOf(said[name]) : '').map((piece) => chunk({ [name]: piece })),
+  const atOnce = Object.entries(said).filter(([name, value]) =>
+    WRITTEN.has(name) ? Array.isArray(value) && value.length === 0 : value !== null,
   );
-  return [
-    chunk({ role: role ?? 'assistant', ...Object.fromEntries(whole) }, rest),
-    ...pieces,
+  const { content, refusal, annotations } = said;
+  const deltas = [
+    ...reasoningDeltas(said),
+    ...deltasOf('content', content),
+    ...deltasOf('refusal', refusal),
+    // Clients find a citation's place in the text that has come before it.
+    ...(saysNothing(annotations) ? [] : [{ annotations }]),
     ...records(calls).flatMap((call, number) =>
-      chunksOfCall({ index: number, ...call }).map((piece) => chunk({ tool_calls: [piece] })),
+      chunksOfCall({ index: number, ...call }).map((piece) => ({ tool_calls: [piece] })),
     ),
+  ];
+  const begun = {
+    role: role ?? 'assistant',
+    ...Object.fromEntries(atOnce),
+    ...(saysNothing(content) ? { content: typeof content === 'string' ? content : null } : {}),
+  };
+  return [
+    chunk(begun, rest),
+    ...deltas.map((delta) => chunk(delta)),
     {
       choices: [
         {
@@ -79,9 +90,37 @@ function chunksOf({ index, message, finish_reason, logprobs, ...rest }: Record<s
   ];
 }
 
-/** Texts that come in pieces, in the order in which a model writes them. */
-const PIECED: readonly string[] = ['reasoning_content', 'reasoning', 'content', 'refusal'];
-const isPieced = (name: string): boolean => PIECED.includes(name);
+/** Members that a model writes bit by bit, each in chunks of its own. */
+const WRITTEN: ReadonlySet<string> = new Set([
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'content',
+  'refusal',
+  'annotations',
+]);
+
+/** A list of parts is not cut. */
+const deltasOf = (name: string, value: unknown): object[] =>
+  typeof value === 'string'
+    ? piecesOf(value).map((piece) => ({ [name]: piece }))
+    : saysNothing(value)
+      ? []
+      : [{ [name]: value }];
+
+/** Servers write the same reasoning under several names. In one delta it is read once. */
+function reasoningDeltas({
+  reasoning,
+  reasoning_content,
+  reasoning_details,
+}: Record<string, unknown>): object[] {
+  const deltas: Record<string, unknown>[] = [];
+  for (const [name, text] of Object.entries({ reasoning, reasoning_content })) {
+    for (const [at, piece] of piecesOf(textOf(text)).entries()) deltas[at] = { ...deltas[at], [name]: piece };
+  }
+  if (!saysNothing(reasoning_details)) deltas[0] = { ...deltas[0], reasoning_details };
+  return deltas;
+}
 
 /** A call begins with its name and the first of its arguments; the rest of long ones follows. */
 function chunksOfCall(call: Record<string, unknown>): object[] {
