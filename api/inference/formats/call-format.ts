@@ -105,8 +105,10 @@ export interface StreamNames {
   vendorFields?: readonly string[];
   /** The words that no caller may read; missing where the gateway itself reads the stream and shows nothing of it. */
   hidden?: Hidden;
-  /** Takes the place of an id that repeats something hidden. */
+  /** Takes the place of an id that repeats something hidden, or is missing; absent where `hidden` is. */
   ownId?: string;
+  /** Takes the place of a time that is missing. */
+  createdAtS?: number;
 }
 
 /** For what the gateway writes itself into a stream. */
@@ -138,6 +140,8 @@ export interface StreamReader {
    * that pass unread; `null` or absent: none.
    */
   readonly addedMembers?: Buffer | null;
+  /** Whether an event that may pass unread is as its format has it, and passes; absent: each does. */
+  passes?(data: Buffer): boolean;
   /** The text that the answer has brought so far, shown or not. */
   readonly text: TextCount;
   /** How many events the caller was shown; absent or `null`: as many as the provider sent. */

@@ -61,6 +61,11 @@ export class CallNumbers {
     return number;
   }
 
+  /** The place of the call that the server means by an index at present; `undefined`: it has not used the index. */
+  placeOf(index: unknown): number | undefined {
+    return this.#byIndex.get(index);
+  }
+
   #begin(index: unknown): KnownCall {
     const number = this.#calls.length;
     const call = { number, index, id: '', name: '', hasArguments: false, scan: new JsonScan() };

@@ -16,6 +16,7 @@ import { type FrameChange, frameChanges } from '../scrub/scrub-answer.ts';
 import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { ANSWERED_BY, isBareFrame, isErrorEvent, isLastChunk } from './chat-answer.ts';
 import { ChatUsage } from './chat-usage.ts';
+import { type ChunkNote, ChunkRepair } from './chunk-repair.ts';
 import { shownUsage } from './shown-changes.ts';
 import {
   CHOICES_NEEDLE,
@@ -31,8 +32,11 @@ import { mayHoldRecord, usageRecordsIn, withoutUsage } from './usage-places.ts';
 export class ChatStream implements StreamReader {
   readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = false;
-  readonly text: TextCount = new EventTextCount(TEXT_KEYS, addChat);
+  readonly #eventText = new EventTextCount<ChunkNote>(TEXT_KEYS, addChat);
+  readonly text: TextCount = this.#eventText;
   readonly #names: StreamNames;
+  /** `null`: the gateway reads the stream itself, and knows every way of writing one. */
+  readonly #repair: ChunkRepair | null;
   readonly #renamed: boolean;
   readonly #vendorFields: readonly string[];
   /** A router's clients want the name of a provider in every chunk. */
@@ -51,12 +55,19 @@ export class ChatStream implements StreamReader {
     this.#textBytes = textBytes ?? (() => this.text.bytes);
     this.#renamed = names.upstreamModel !== names.publicModel;
     this.#vendorFields = names.vendorFields ?? [];
+    const { ownId, createdAtS = 0, publicModel } = names;
+    this.#repair =
+      ownId === undefined ? null : new ChunkRepair({ ownId, createdAtS, publicModel }, this.#eventText);
   }
 
   /** The first event is always read: its frame, which all events repeat, may tell who answers. */
   get unreadLineEnd(): Buffer | null {
     const isRead = !this.#isStarted || this.#renamed || this.#vendorFields.length > 0;
     return isRead || this.#frame.length > 0 ? null : NO_LINE;
+  }
+
+  passes(data: Buffer): boolean {
+    return this.#repair === null || (!this.#repair.isWaiting && this.#repair.passes(data));
   }
 
   /**
@@ -72,10 +83,8 @@ export class ChatStream implements StreamReader {
     if (eventName === 'error') return { kind: 'error' };
     if (!looksLikeObject(data)) return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
     if (!this.#isStarted) this.#start(data);
-    if (isPlainChunk(data)) return this.#pass(data, false);
-
-    const plain = withoutLastNull(data);
-    if (plain !== null) return this.#pass(plain, true);
+    const plain = isPlainChunk(data) ? data : withoutLastNull(data);
+    if (plain !== null) return this.#pass(data, plain);
     const object = scanJsonObject(data, answerBounds);
     if (typeof object === 'string') return { kind: 'malformed' };
     const records = usageRecordsIn(object);
@@ -87,7 +96,7 @@ export class ChatStream implements StreamReader {
     this.#usageChunk = object;
     this.#count(records, object, isRecord(value) ? value : {});
     if (isError) return { kind: 'error' };
-    return hasNoChoices(object) ? { kind: 'kept' } : this.#passChunk(object);
+    return hasNoChoices(object) ? { kind: 'kept' } : this.#passChunk(data, object);
   }
 
   #start(data: Buffer): void {
@@ -138,8 +147,10 @@ export class ChatStream implements StreamReader {
   }
 
   end(view: StreamEndView): Buffer {
-    if (!this.#names.showUsage) return END_MARK;
-    return Buffer.concat([dataEvent(this.#lastChunk(view)), END_MARK]);
+    const rest = this.#repair?.rest() ?? null;
+    const last = rest === null ? NO_LINE : dataEvent(this.#named(this.#withoutVendor(rest)));
+    if (!this.#names.showUsage) return Buffer.concat([last, END_MARK]);
+    return Buffer.concat([last, dataEvent(this.#lastChunk(view)), END_MARK]);
   }
 
   /** The provider's own usage chunk with our cost; where it sent none, one of the counts that the charge was made of. */
@@ -147,38 +158,59 @@ export class ChatStream implements StreamReader {
     const { object, usage } = this.records;
     const record = object === null ? null : { object, tokens: usage?.tokens ?? null };
     const shown = shownUsage('chat', record, charge);
-    if (this.#usageChunk === null) return usageChunk(identity, shown);
+    if (this.#usageChunk === null)
+      return usageChunk({ ...identity, model: this.#shownModel(identity.model) }, shown);
     const changes = this.#hidden(withoutUsage(this.#usageChunk));
     changes.set('choices', '[]');
     changes.set('usage', shown);
-    if (this.#renamed) changes.set('model', JSON.stringify(this.#names.publicModel));
     if (this.addedMembers !== null) changes.set('provider', JSON.stringify(ANSWERED_BY));
-    return rebuildJsonObject(this.#usageChunk, changes);
+    const chunk = rebuildJsonObject(this.#usageChunk, changes);
+    return this.#withPublicModel(this.#repair?.named(chunk) ?? chunk);
+  }
+
+  /** All chunks name the model as the first one that names it: a provider may answer with the name of a version. */
+  #shownModel(publicModel: string): string {
+    const model = this.#repair?.model ?? '';
+    const isHidden = this.#frame.some(([name]) => name === 'model');
+    return model === '' || model === this.#names.upstreamModel || isHidden ? publicModel : model;
   }
 
   /** A needle stood in it, but no record: `"usage":null`, which some servers write into every chunk, or another word. */
   #passUncounted(data: Buffer, object: JsonObject): ReadEvent {
-    if (memberBytes(object, 'usage') === undefined && !mayHoldRecord(data)) return this.#pass(data, false);
+    if (memberBytes(object, 'usage') === undefined && !mayHoldRecord(data)) return this.#pass(data, data);
     if (hasNoChoices(object) && isBareFrame(object)) return { kind: 'kept' };
     const hidden = withoutUsage(object);
-    return hidden.keys.length === 0 ? this.#pass(data, false) : this.#passChunk(object);
+    return hidden.keys.length === 0 ? this.#pass(data, data) : this.#passChunk(data, object);
   }
 
-  #passChunk(object: JsonObject): ReadEvent {
+  #passChunk(data: Buffer, object: JsonObject): ReadEvent {
     const shown = rebuildJsonObject(object, this.#hidden(withoutUsage(object)));
-    return { kind: 'changed', events: dataEvent(this.#named(shown)) };
+    const repaired = this.#repair === null ? shown : this.#repair.repaired(data, shown);
+    return repaired === null ? { kind: 'kept' } : this.#changed(repaired);
   }
 
-  #pass(data: Buffer, isChanged: boolean): ReadEvent {
+  /** @param plain The part of the chunk that the caller may see. */
+  #pass(data: Buffer, plain: Buffer): ReadEvent {
+    const repaired = this.#repair === null ? plain : this.#repair.repaired(data, plain);
+    if (repaired === null) return { kind: 'kept' };
+    const shown = this.#withoutVendor(repaired);
+    const isPlain = shown === data && !this.#renamed && this.addedMembers === null;
+    return isPlain && this.#repair?.isWaiting !== true ? PLAIN : this.#changed(shown);
+  }
+
+  #withoutVendor(chunk: Buffer): Buffer {
     const isTelling =
-      this.#frame.length > 0 || this.#vendorFields.some((field) => data.indexOf(`"${field}"`) >= 0);
-    const object = isTelling ? scanJsonObject(data, answerBounds) : 'not_an_object';
-    if (typeof object !== 'string') {
-      const shown = rebuildJsonObject(object, this.#hidden(new MemberChanges()));
-      return { kind: 'changed', events: dataEvent(this.#named(shown)) };
-    }
-    const isPlain = !this.#renamed && !isChanged && this.addedMembers === null;
-    return isPlain ? PLAIN : { kind: 'changed', events: dataEvent(this.#named(data)) };
+      this.#frame.length > 0 || this.#vendorFields.some((field) => chunk.indexOf(`"${field}"`) >= 0);
+    const object = isTelling ? scanJsonObject(chunk, answerBounds) : 'not_an_object';
+    return typeof object === 'string' ? chunk : rebuildJsonObject(object, this.#hidden(new MemberChanges()));
+  }
+
+  /** Chunks that waited for the name of the answer come before the one that has it. */
+  #changed(chunk: Buffer): ReadEvent {
+    if (this.#repair?.isWaiting !== true) return { kind: 'changed', events: dataEvent(this.#named(chunk)) };
+    const waiting = this.#repair.released().map((each) => this.#withoutVendor(each));
+    const events = [...waiting, chunk].map((each) => dataEvent(this.#named(each)));
+    return { kind: 'changed', events: Buffer.concat(events) };
   }
 
   /** The given changes, and without what names the vendor. */

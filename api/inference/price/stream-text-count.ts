@@ -15,11 +15,12 @@ export interface TextCount {
  * events of one stream differ in little but their text: an event that has the same bytes before and behind one text as an event that
  * was parsed has no other text, so its length alone is counted. Every other event is parsed.
  */
-export class EventTextCount implements TextCount {
+export class EventTextCount<Note = never> implements TextCount {
   readonly #text = new AnswerText();
   readonly #addValue: (text: AnswerText, event: Record<string, unknown>) => void;
   readonly #textKeys: readonly Buffer[];
-  #frame: Frame | null = null;
+  #frame: Frame<Note> | null = null;
+  #seen: SeenEvent<Note> | null = null;
   /** Events that were parsed since one was counted by its frame. */
   #parsed = 0;
 
@@ -35,40 +36,55 @@ export class EventTextCount implements TextCount {
     return this.#text.bytes;
   }
 
+  /** Looks at an event before it is counted. It is parsed once for both. */
+  see(data: Buffer): SeenEvent<Note> {
+    if (this.#seen?.data === data) return this.#seen;
+    const frame = this.#frame;
+    const textBytes = frame === null ? null : textBytesIn(data, frame);
+    this.#seen =
+      frame === null || textBytes === null
+        ? { data, value: parseTexts(data), frame: null, textBytes: 0, note: null }
+        : { data, value: null, frame, textBytes, note: frame.note };
+    return this.#seen;
+  }
+
+  /** Notes what was found out about an event, for itself and for those that differ from it in their text alone. */
+  note(seen: SeenEvent<Note>, note: Note): void {
+    seen.note = note;
+    if (seen.frame !== null) seen.frame.note = note;
+  }
+
   addEvent(data: Buffer): void {
-    if (this.#frame !== null && this.#addByFrame(data, this.#frame)) {
+    const { value, frame, textBytes, note } = this.see(data);
+    this.#seen = null;
+    if (frame !== null) {
+      this.#text.addBytes(textBytes);
       this.#parsed = 0;
       return;
     }
-    const value = parseTexts(data);
     if (value === null) return;
     const before = this.#text.textBytes;
     this.#addValue(this.#text, value);
     const added = this.#text.textBytes - before;
     // A stream whose events never fit would be searched in vain for each of them.
-    if (added > 0 && (this.#parsed++ < TRIES || this.#parsed % TRIES === 0))
-      this.#frame = this.#frameOf(data, added);
+    if (added > 0 && (this.#parsed++ < TRIES || this.#parsed % TRIES === 0)) {
+      const pieces = this.split(data, added);
+      this.#frame = pieces === null ? null : { ...pieces, firstTextBytes: added, note };
+    }
   }
 
-  #addByFrame(data: Buffer, { before, behind }: Frame): boolean {
-    const textEndsAt = data.length - behind.length;
-    if (textEndsAt < before.length) return false;
-    if (data.compare(before, 0, before.length, 0, before.length) !== 0) return false;
-    if (data.compare(behind, 0, behind.length, textEndsAt) !== 0) return false;
-    const bytes = unescapedBytes(data, before.length, textEndsAt);
-    if (bytes === null) return false;
-    this.#text.addBytes(bytes);
-    return true;
-  }
-
-  /** `null`: the text that was counted does not stand in one place, so another event may have more of it elsewhere. */
-  #frameOf(data: Buffer, added: number): Frame | null {
+  /**
+   * Splits an event at its text. `null`: its text does not stand in one place, so another event may have more of it elsewhere.
+   *
+   * @param textBytes The bytes of its text.
+   */
+  split(data: Buffer, textBytes: number): SplitEvent | null {
     for (const key of this.#textKeys) {
       const at = data.indexOf(key);
       if (at < 0 || data.indexOf(key, at + key.length) >= 0) continue;
       const from = at + key.length;
       const to = stringEndsAt(data, from);
-      if (to < 0 || unescapedBytes(data, from, to) !== added) continue;
+      if (to < 0 || unescapedBytes(data, from, to) !== textBytes) continue;
       // Copies: a part would keep the whole chunk of the socket in memory.
       return { before: Buffer.from(data.subarray(0, from)), behind: Buffer.from(data.subarray(to)) };
     }
@@ -76,9 +92,37 @@ export class EventTextCount implements TextCount {
   }
 }
 
-interface Frame {
+/** The bytes before and behind the one text of an event. */
+export interface SplitEvent {
   before: Buffer;
   behind: Buffer;
+}
+
+interface Frame<Note> extends SplitEvent {
+  /** The text of the event from which the frame was taken. */
+  firstTextBytes: number;
+  note: Note | null;
+}
+
+export interface SeenEvent<Note> {
+  data: Buffer;
+  /** `null`: it has a known frame, or cannot be read. */
+  value: Record<string, unknown> | null;
+  /** `null`: it differs from the events before it in more than its text. */
+  frame: Frame<Note> | null;
+  /** The text of an event that has a known frame. */
+  textBytes: number;
+  /** `null`: nothing was noted about such an event. */
+  note: Note | null;
+}
+
+/** `null`: the event does not have this frame. */
+function textBytesIn(data: Buffer, { before, behind }: SplitEvent): number | null {
+  const textEndsAt = data.length - behind.length;
+  if (textEndsAt < before.length) return null;
+  if (data.compare(before, 0, before.length, 0, before.length) !== 0) return null;
+  if (data.compare(behind, 0, behind.length, textEndsAt) !== 0) return null;
+  return unescapedBytes(data, before.length, textEndsAt);
 }
 
 const TRIES = 32;

@@ -87,5 +87,6 @@ function openReader(call: RunningCall): StreamReader {
     vendorFields,
     hidden,
     ownId: call.identity.id,
+    createdAtS: call.identity.createdAtS,
   });
 }

@@ -199,13 +199,13 @@ export class StreamRelay implements AnswerReceiver {
       if (errorAt < at) errorAt = nextErrorName(bytes, at);
       if (escapeAt < at) escapeAt = next(bytes, ESCAPE_NEEDLE, at);
       const hasEscape = escapeAt < lineEndsAt && hasEscapedLetter(bytes, escapeAt, lineEndsAt);
-      const isCounted = usageAt < lineEndsAt || metricsAt < lineEndsAt;
-      const isPlain = !isCounted && errorAt > lineEndsAt && !hasEscape;
+      const isPlain = Math.min(usageAt, metricsAt, errorAt) > lineEndsAt && !hasEscape;
       const mayPassUnread =
         this.#lateWait === null && unreadLineEnd !== null && (dataAt > at || unreadLineEnd.length === 0);
-      const isAnswer = isOneLine && isPlain && mayPassUnread && isPlainJson(bytes, dataAt, lineEndsAt);
-      if (isAnswer && next(bytes, answerNeedle, dataAt) < lineEndsAt) {
-        this.#note(bytes.subarray(dataAt + DATA.length, lineEndsAt));
+      const mayBeAnswer = isOneLine && isPlain && mayPassUnread;
+      const answer = mayBeAnswer ? answerAt(bytes, dataAt, lineEndsAt, answerNeedle) : null;
+      if (answer !== null && (reader.passes?.(answer) ?? true)) {
+        this.#note(answer);
         if (addedMembers !== null) {
           const braceEndsAt = dataAt + DATA.length + 1;
           this.#pass(bytes, runStartsAt, braceEndsAt);
@@ -217,7 +217,7 @@ export class StreamRelay implements AnswerReceiver {
       }
       this.#pass(bytes, runStartsAt, at);
       if (isOneLine && dataAt === at) {
-        this.#relayEvent(bytes.subarray(at + DATA_FIELD_BYTES, lineEndsAt), '');
+        this.#relayEvent(answer ?? bytes.subarray(at + DATA_FIELD_BYTES, lineEndsAt), '');
         at = lineEndsAt + 2;
       } else {
         const eventEndsAt = bytes.indexOf(BLANK_LINES, at);
@@ -360,12 +360,17 @@ function next(bytes: Buffer, needle: Buffer, from: number): number {
   return at < 0 ? bytes.length : at;
 }
 
-/** `data: {…}` and no byte more, of a size that may pass. */
-const isPlainJson = (bytes: Buffer, at: number, lineEndsAt: number): boolean =>
-  bytes[at + 5] === 0x20 &&
-  bytes[at + 6] === 0x7b &&
-  bytes[lineEndsAt - 1] === 0x7d &&
-  lineEndsAt - at <= SSE_EVENT_BYTES;
+/** `data: {…}` and no byte more, of a size that may pass, with the needle in it; `null`: the line is another. */
+function answerAt(bytes: Buffer, at: number, lineEndsAt: number, needle: Buffer): Buffer | null {
+  const isPlainJson =
+    bytes[at + 5] === 0x20 &&
+    bytes[at + 6] === 0x7b &&
+    bytes[lineEndsAt - 1] === 0x7d &&
+    lineEndsAt - at <= SSE_EVENT_BYTES;
+  return isPlainJson && next(bytes, needle, at) < lineEndsAt
+    ? bytes.subarray(at + DATA.length, lineEndsAt)
+    : null;
+}
 
 /** Where the data line of an event begins whose name says that it may pass unread; `at` where there is no such name. */
 function unreadDataAt(bytes: Buffer, at: number, unreadLineEnd: Buffer): number {

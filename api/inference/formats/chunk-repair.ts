@@ -1,0 +1,191 @@
+import { isRecord } from '#core/is-record.ts';
+import { plainNumber } from '../json/exact-json.ts';
+import { answerBounds, MemberChanges, rebuildJsonObject, scanJsonObject } from '../json/json-object.ts';
+import { parseRecord, parseTexts } from '../json/parse-record.ts';
+import type { EventTextCount, SeenEvent, SplitEvent } from '../price/stream-text-count.ts';
+import { StreamedChoice } from './streamed-choice.ts';
+import { records, textOf } from './values.ts';
+
+type Chunk = Record<string, unknown>;
+
+/** The finding about chunks that differ in their text alone. */
+export type ChunkNote = 'standard' | RepairedFrame;
+
+interface RepairedFrame {
+  /** One of the chunks, repaired. */
+  repaired: Buffer;
+  /** The same without its text; `undefined`: it was not split yet, `null`: it cannot be. */
+  pieces: SplitEvent | null | undefined;
+}
+
+interface OwnNames {
+  /** The id of an answer that its server gives none. */
+  ownId: string;
+  createdAtS: number;
+  publicModel: string;
+}
+
+/**
+ * Writes the chunks of a chat stream in the way that OpenAI documents, where a server writes them otherwise: clients join calls by their
+ * numbers, drop chunks without an id, and fail at choices without an index or a delta. A chunk that is as documented passes byte for
+ * byte. The count of the text parses what differs from earlier chunks in more than its text, so nothing is parsed for the check alone.
+ */
+export class ChunkRepair {
+  readonly #names: OwnNames;
+  readonly #text: EventTextCount<ChunkNote>;
+  readonly #choices = new Map<number, StreamedChoice>();
+  /** The names of the answer, each from the first chunk that has it. */
+  #id = '';
+  #created: number | null = null;
+  #model = '';
+  /** Chunks before the first that names the answer. */
+  #waiting: Buffer[] = [];
+
+  constructor(names: OwnNames, text: EventTextCount<ChunkNote>) {
+    this.#names = names;
+    this.#text = text;
+  }
+
+  /** The provider's name of the model; empty: it has not told one. */
+  get model(): string {
+    return this.#model;
+  }
+
+  get isWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Whether a chunk is as documented. It counts as passed then. */
+  passes(data: Buffer): boolean {
+    const seen = this.#text.see(data);
+    if (seen.note !== null) return seen.note === 'standard';
+    const chunk = seen.value ?? parseTexts(data);
+    if (chunk === null || !Array.isArray(chunk.choices)) return true;
+    if (!isStandardFrame(chunk) || !chunk.choices.every((choice) => this.#isStandard(choice))) return false;
+    this.#noteFrame(chunk);
+    for (const choice of records(chunk.choices)) this.#choice(indexOf(choice)).note(choice);
+    this.#text.note(seen, 'standard');
+    return true;
+  }
+
+  /**
+   * Returns a chunk as documented; `null`: it waits for the name of the answer.
+   *
+   * @param data The chunk as it came.
+   * @param shown The part of it that the caller may see.
+   */
+  repaired(data: Buffer, shown: Buffer): Buffer | null {
+    if (this.passes(data)) return shown;
+    const seen = this.#text.see(data);
+    return this.#byFrame(seen) ?? this.#repairedChunk(seen, shown);
+  }
+
+  /** The chunks that waited for the name of the answer. */
+  released(): Buffer[] {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    return waiting.map((chunk) => this.named(chunk));
+  }
+
+  /** The last chunk of choices that their server has not ended; `null`: nothing is missing. */
+  rest(): Buffer | null {
+    const choices = [...this.#choices].flatMap(
+      ([index, choice]) => choice.rest(index, this.#idOf(index)) ?? [],
+    );
+    return choices.length === 0 ? null : this.#rebuilt(Buffer.from('{}'), {}, choices);
+  }
+
+  /** The chunk under the names of the answer. */
+  named(chunk: Buffer): Buffer {
+    const value = parseRecord(chunk);
+    return value === null || isStandardFrame(value) ? chunk : this.#rebuilt(chunk, value, null);
+  }
+
+  #isStandard(choice: unknown): boolean {
+    if (!isRecord(choice)) return true;
+    return Number.isSafeInteger(choice.index) && this.#choice(indexOf(choice)).isStandard(choice);
+  }
+
+  /** Repairs a chunk by the bytes of an earlier one. */
+  #byFrame({ data, frame, note }: SeenEvent<ChunkNote>): Buffer | null {
+    if (frame === null || note === null || note === 'standard') return null;
+    note.pieces ??= note.pieces === undefined ? this.#text.split(note.repaired, frame.firstTextBytes) : null;
+    if (note.pieces === null) return null;
+    const text = data.subarray(frame.before.length, data.length - frame.behind.length);
+    return Buffer.concat([note.pieces.before, text, note.pieces.behind]);
+  }
+
+  #repairedChunk(seen: SeenEvent<ChunkNote>, shown: Buffer): Buffer | null {
+    const chunk = parseRecord(shown);
+    if (chunk === null) return shown;
+    const choices = records(chunk.choices);
+    this.#noteFrame(chunk);
+    if (this.#id === '' && choices.length === 0) {
+      this.#waiting.push(shown);
+      return null;
+    }
+    // The first chunk of the answer does not name it, so it keeps the name that it gets here.
+    this.#id ||= this.#names.ownId;
+    const repaired = choices.map((choice) => {
+      const index = indexOf(choice);
+      return this.#choice(index).repaired(choice, index, this.#idOf(index));
+    });
+    const list = repaired.map(({ choice }) => choice);
+    const rebuilt = this.#rebuilt(shown, chunk, list);
+    if (repaired.every(({ isRepeatable }) => isRepeatable))
+      this.#text.note(seen, { repaired: rebuilt, pieces: undefined });
+    return rebuilt;
+  }
+
+  /** @param choices `null`: they stay as they are. */
+  #rebuilt(shown: Buffer, chunk: Chunk, choices: readonly object[] | null): Buffer {
+    const object = scanJsonObject(shown, answerBounds);
+    if (typeof object === 'string') return shown;
+    const changes = new MemberChanges();
+    const { publicModel, createdAtS } = this.#names;
+    if (textOf(chunk.id) === '') changes.set('id', JSON.stringify(this.#answerId));
+    if (chunk.object !== OBJECT) changes.set('object', JSON.stringify(OBJECT));
+    if (!isTime(chunk.created)) changes.set('created', String(this.#created ?? createdAtS));
+    if (textOf(chunk.model) === '') changes.set('model', JSON.stringify(this.#model || publicModel));
+    if (choices !== null) changes.set('choices', JSON.stringify(choices));
+    return rebuildJsonObject(object, changes);
+  }
+
+  #noteFrame({ id, created, model }: Chunk): void {
+    this.#id ||= textOf(id);
+    this.#model ||= textOf(model);
+    if (this.#created === null && isTime(created)) this.#created = Number(plainNumber(created));
+  }
+
+  #choice(index: number): StreamedChoice {
+    const known = this.#choices.get(index) ?? new StreamedChoice();
+    this.#choices.set(index, known);
+    return known;
+  }
+
+  get #answerId(): string {
+    return this.#id || this.#names.ownId;
+  }
+
+  /** Several answers to one request have one id, and their calls must not have one, too. */
+  #idOf(index: number): string {
+    return index === 0 ? this.#answerId : `${this.#answerId} ${index}`;
+  }
+}
+
+const OBJECT = 'chat.completion.chunk';
+
+const isStandardFrame = ({ id, object, created, model }: Chunk): boolean =>
+  textOf(id) !== '' && object === OBJECT && isTime(created) && textOf(model) !== '';
+
+/** Azure's first chunk says 0, before anything is known. */
+const isTime = (value: unknown): boolean => {
+  const number = plainNumber(value);
+  return Number.isSafeInteger(number) && number !== 0;
+};
+
+/** A server that numbers no choices has one. */
+function indexOf({ index }: Chunk): number {
+  const number = plainNumber(index);
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : 0;
+}

@@ -1,0 +1,146 @@
+import { isRecord } from '#core/is-record.ts';
+import { readAnswerPart } from '../price/answer-part.ts';
+import { callPiecesIn } from './call-numbers.ts';
+import { chatEndOf } from './end-words.ts';
+import { StreamedCalls } from './streamed-calls.ts';
+import { recordOf, records, textOf } from './values.ts';
+import { saysNothing, withMissing } from './whole-message.ts';
+
+type Members = Record<string, unknown>;
+
+export interface RepairedChoice {
+  choice: Members;
+  /** Another chunk that differs from this one in its text alone is repaired in the same way. */
+  isRepeatable: boolean;
+}
+
+/** One choice of a chat stream, whose chunks are as OpenAI documents them, or are made so. */
+export class StreamedChoice {
+  readonly #calls = new StreamedCalls();
+  /** Members that the deltas have said something under. */
+  readonly #said = new Set<string>();
+  /** The message as a server repeats it beside the deltas, or sends it in the place of them. */
+  #repeated: Readonly<Members> = {};
+  /** The word for the end that waits for calls without arguments, which may still come; empty: none waits. */
+  #waitingEnd = '';
+  #isBegun = false;
+  #isFinished = false;
+
+  isStandard({ delta, message, finish_reason: reason }: Members): boolean {
+    if (!isRecord(delta) || message !== undefined) return false;
+    const { role, content, tool_calls: calls } = delta;
+    const isText = typeof content === 'string' || (content ?? null) === null;
+    if (!isText || (role === undefined ? !this.#isBegun : textOf(role) === '')) return false;
+    if (calls !== undefined && !this.#calls.areStandard(calls)) return false;
+    if (reason === null) return !this.#isFinished || !this.#isRepeated;
+    const isComplete = !this.#isRepeated && !this.#calls.isIncomplete;
+    return isComplete && isWordOfFormat(reason) && records(calls).every(hasArguments);
+  }
+
+  /** Keeps count of a chunk that passes as it came. */
+  note({ delta, finish_reason: reason }: Members): void {
+    this.#isBegun = true;
+    if (typeof reason === 'string') this.#isFinished = true;
+    const { tool_calls: calls, ...said } = recordOf(delta);
+    this.#noteSaid(said);
+    if (calls !== undefined) this.#calls.note(calls);
+  }
+
+  repaired(choice: Members, number: number, answerId: string): RepairedChoice {
+    const { index: _, delta, message, finish_reason: reason, ...rest } = choice;
+    const word = textOf(reason);
+    const wasBegun = this.#isBegun;
+    const said = this.#delta(recordOf(delta), answerId);
+    if (isRecord(message)) this.#repeated = withMissing(message, this.#repeated);
+    const isWhole = this.#isRepeated && (word !== '' || this.#isFinished || this.#waitingEnd !== '');
+    const shown = isWhole ? this.#withRepeated(said, answerId) : said;
+    const mustWait = word !== '' && this.#calls.isIncomplete;
+    if (mustWait) this.#waitingEnd = word;
+    else if (word !== '') this.#isFinished = true;
+    return {
+      choice: {
+        index: number,
+        delta: shown,
+        ...rest,
+        finish_reason: word === '' || mustWait ? null : chatEndOf(word, this.#calls.count > 0),
+      },
+      isRepeatable:
+        wasBegun && !mustWait && message === undefined && (recordOf(delta).tool_calls ?? null) === null,
+    };
+  }
+
+  /** The last chunk of a choice that its server has not ended; `null`: nothing is missing. */
+  rest(index: number, answerId: string): Members | null {
+    if (this.#isFinished && !this.#isRepeated && !this.#calls.isIncomplete) return null;
+    const { tool_calls: pieces, ...delta } = this.#withRepeated({}, answerId);
+    const calls = [...callPiecesIn(pieces), ...this.#calls.missing(answerId)];
+    const word = chatEndOf(this.#waitingEnd, this.#calls.count > 0);
+    const finish_reason = this.#isFinished ? null : word;
+    this.#isFinished = true;
+    return { index, delta: calls.length === 0 ? delta : { ...delta, tool_calls: calls }, finish_reason };
+  }
+
+  get #isRepeated(): boolean {
+    return Object.keys(this.#repeated).length > 0;
+  }
+
+  #delta({ role, content, tool_calls: calls, ...rest }: Members, answerId: string): Members {
+    // Clients cannot name the author of a message that begins without one.
+    const author = textOf(role) || (this.#isBegun ? '' : 'assistant');
+    this.#isBegun = true;
+    const delta: Members = { ...(author === '' ? {} : { role: author }) };
+    if (Array.isArray(content)) addParts(delta, content);
+    else if (content !== undefined) delta.content = content;
+    for (const [name, value] of Object.entries(rest))
+      delta[name] =
+        typeof value === 'string' && typeof delta[name] === 'string' ? value + delta[name] : value;
+    this.#noteSaid(delta);
+    const pieces = this.#calls.repaired(calls, answerId);
+    return pieces.length === 0 ? delta : { ...delta, tool_calls: pieces };
+  }
+
+  #noteSaid(delta: Members): void {
+    for (const name in delta) if (!saysNothing(delta[name])) this.#said.add(KIND_OF[name] ?? name);
+  }
+
+  /** Adds what the whole message says and the deltas have left out. */
+  #withRepeated({ tool_calls: pieces, ...delta }: Members, answerId: string): Members {
+    const { role: _role, usage: _usage, content, tool_calls: whole, ...rest } = this.#repeated;
+    this.#repeated = {};
+    const missing: Members = {};
+    if (Array.isArray(content)) addParts(missing, content);
+    else missing.content = content;
+    Object.assign(missing, rest);
+    for (const [name, value] of Object.entries(missing))
+      if (!saysNothing(value) && !this.#said.has(KIND_OF[name] ?? name)) delta[name] = value;
+    this.#noteSaid(delta);
+    const calls = [
+      ...callPiecesIn(pieces),
+      ...(this.#calls.count > 0 ? [] : this.#calls.repaired(whole, answerId)),
+    ];
+    return calls.length === 0 ? delta : { ...delta, tool_calls: calls };
+  }
+}
+
+/** Servers have two names for the same reasoning. */
+const KIND_OF: Readonly<Record<string, string>> = { reasoning_content: 'reasoning' };
+
+const isWordOfFormat = (word: unknown): boolean =>
+  typeof word === 'string' && chatEndOf(word, false) === word;
+
+const hasArguments = ({ function: called, custom }: Members): boolean =>
+  isRecord(custom) || textOf(recordOf(called).arguments) !== '';
+
+/** Some servers send a message as a list of parts, which clients print as `[object Object]`. */
+function addParts(delta: Members, parts: readonly unknown[]): void {
+  const others: Members[] = [];
+  for (const part of records(parts)) {
+    const said = readAnswerPart(part);
+    if (said === null) others.push(part);
+    else {
+      const name = said.type === 'text' ? 'content' : said.type;
+      delta[name] = textOf(delta[name]) + said.text;
+    }
+  }
+  if (others.length > 0) delta.content_parts = others;
+}
