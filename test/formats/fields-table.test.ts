@@ -34,8 +34,8 @@ const servers: readonly Target[] = [
   },
 ];
 
-/** The gateway heeds them in the answers that it shows. */
-const HEEDED = new Set(['reasoning.exclude', 'reasoning.summary', 'stream']);
+/** The gateway heeds them in the answers that it shows, which have signed reasoning always. */
+const HEEDED = new Set(['reasoning.exclude', 'reasoning.summary', 'stream', 'include']);
 
 const mayVanish = ({ name, sample }: KnownField): boolean => {
   const [top = ''] = name.split('.');

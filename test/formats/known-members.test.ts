@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
-import { isApiError } from '../../api/contract/errors.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { nameUnsupportedPlugins } from '../../api/inference/formats/name-unsupported-plugins.ts';
 import { UnsupportedFields } from '../../api/inference/formats/unsupported-fields.ts';
@@ -129,7 +128,7 @@ const bodies: Readonly<Record<FormatName, object>> = {
   messages: {
     ...commonMembers,
     max_tokens: 10,
-    system: blocks,
+    system: blocks.filter(({ type }) => type !== 'tool_addition'),
     messages: [
       { role: 'user', content: blocks },
       {

@@ -4,8 +4,10 @@ import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
 import { ChatSource } from '../../api/inference/translation/chat-source.ts';
 import { writeAnswer } from '../../api/inference/translation/translate-answer.ts';
+import { officialAnswer } from '../recordings/accumulators.ts';
 import { shownFor } from './ask.ts';
 import { asAsked } from './asked-dialect.ts';
+import { passedStream } from './passed-stream.ts';
 import { shownCollected, shownStream } from './shown-answers.ts';
 
 interface Called {
@@ -219,6 +221,13 @@ describe.each(cases)('the tool calls of a server that $who', (each) => {
     const answer = JSON.parse(assembly.answer()?.toString() ?? '');
     const calls = each.calls.map(({ id, ...named }) => ({ id, type: 'function', function: named }));
     expect(answer.choices[0].message.tool_calls).toEqual(calls);
+  });
+
+  it.each(endings)('are whole to the official client of a stream that passes %s', async (_how, ended) => {
+    const chunks = ended(chunksOf(each)).map((chunk) => chunk.toString());
+    const { choices } = await officialAnswer('chat', await passedStream(chunks));
+    const calls = each.calls.map(({ id, ...named }) => ({ id, type: 'function', function: named }));
+    expect(choices).toMatchObject([{ message: { tool_calls: calls }, finish_reason: 'tool_calls' }]);
   });
 
   it.each(endings)('are whole in the other formats, in a stream %s', (_how, ended) => {

@@ -44,7 +44,12 @@ const ADDED: ReadonlySet<string> = new Set([
  * The part of an answer that the SDK puts together, without ids that are made for each answer, and times. It joins members that it
  * knows; of all others it keeps the last piece, such as of a reasoning.
  */
-export function joinedPart(format: FormatName, answer: Answer): Answer {
+export const joinedPart = (format: FormatName, answer: Answer): Answer =>
+  JSON.parse(JSON.stringify(joined(format, answer)).replaceAll(MADE_CALL_ID, '"call_made_$1"'));
+
+const MADE_CALL_ID = /"call_[0-9A-Za-z]{8}_(\d+)"/g;
+
+function joined(format: FormatName, answer: Answer): Answer {
   switch (format) {
     case 'chat':
       return joinedChat(answer);
@@ -67,11 +72,19 @@ function joinedChat({ choices, usage, model, object }: Answer): Answer {
       index,
       finish_reason,
       // An absent text is a null to the one and an empty text to the other.
-      message: { role, content: content || null, refusal: refusal || null },
+      message: { role, content: textIn(content) || null, refusal: refusal || null },
       calls: recordsOf(calls).map(({ index: _, ...call }) => call),
     };
   });
   return { object, model, usage, choices: joined };
 }
+
+/** A list of parts passes in JSON as its vendor wrote it, and is a text in a stream. */
+const textIn = (content: unknown): unknown =>
+  Array.isArray(content)
+    ? recordsOf(content)
+        .map(({ type, text }) => (type === 'text' ? text : ''))
+        .join('')
+    : content;
 
 const recordsOf = (value: unknown): Answer[] => (Array.isArray(value) ? value.filter(isRecord) : []);

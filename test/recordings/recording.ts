@@ -17,11 +17,6 @@ export interface Recording {
   tokens: Tokens;
   /** The answer names a version of the model and not the model that was asked for. */
   namesVersion?: true;
-  /**
-   * Why the official SDK reads the vendor's own stream differently from what the vendor means. Such a stream passes as it came in its
-   * own format, so only the answers that the gateway writes are compared.
-   */
-  misread?: string;
 }
 
 /** The content of an answer, in no format. */

@@ -39,7 +39,6 @@ describe.each(cases)('$name, shown in $format', ({ recording, format }) => {
     for (const way of [JSON_OF_STREAM, JSON_OF_JSON, STREAM]) {
       const { status, text } = await player.play(recording, way, format, requestOf(format));
       if (status !== 200) throw new Error(`${way.name}: ${status} ${text}`);
-      if (way.isStreamed && recording.misread !== undefined && recording.format === format) continue;
       const answer = way.isStreamed ? await officialAnswer(format, text) : JSON.parse(text);
       if (hasNothing(answer)) continue;
       if (!shown.some((known) => isAlike(known.answer, answer))) shown.push({ name: way.name, answer });

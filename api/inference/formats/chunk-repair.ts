@@ -89,9 +89,10 @@ export class ChunkRepair {
 
   /** The last chunk of choices that their server has not ended; `null`: nothing is missing. */
   rest(): Buffer | null {
-    const choices = [...this.#choices].flatMap(
-      ([index, choice]) => choice.rest(index, this.#idOf(index)) ?? [],
-    );
+    const choices = [...this.#choices].flatMap(([index, choice]): readonly object[] => {
+      const rest = choice.rest(index, this.#idOf(index));
+      return rest === null ? [] : [rest];
+    });
     return choices.length === 0 ? null : this.#rebuilt(Buffer.from('{}'), {}, choices);
   }
 

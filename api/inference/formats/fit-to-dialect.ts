@@ -201,7 +201,8 @@ const isNamed = (message: unknown): message is Record<string, unknown> =>
 function nameMessages(value: AskedBody['value'], unsupported: UnsupportedFields): void {
   const messages = Array.isArray(value?.messages) ? value.messages : [];
   for (const [index, message] of messages.entries())
-    if (isNamed(message)) unsupported.leaveOut(`messages[${index}].name`);
+    // The name of an earlier answer is history, and asks for nothing.
+    if (isNamed(message) && message.role !== 'assistant') unsupported.leaveOut(`messages[${index}].name`);
 }
 
 function leaveOutNames(body: JsonObject, changes: MemberChanges): void {

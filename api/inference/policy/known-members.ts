@@ -151,7 +151,7 @@ const kindTable: Readonly<Record<string, ObjectKind>> = {
     tool_changes: 'tool change',
   },
   'tool change': { type: null, tool: 'changed tool' },
-  'changed tool': { ...members('type', 'name', 'server_name'), definition: 'tool' },
+  'changed tool': { ...members('type', 'name', 'tool_name', 'server_name'), definition: 'tool' },
   source: { ...members('type', 'url', 'media_type', 'data'), content: 'block' },
   citations: members('enabled'),
   'output config': { effort: null, format: 'text format' },

@@ -2,9 +2,9 @@ import { crc32 } from 'node:zlib';
 import { SECOND_MS } from '#core/clock.ts';
 import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
 import type { ApiError } from '../../contract/errors.ts';
+import { waitInHeaders } from '../../providers/provider-wait.ts';
 import type { EndedByUs, HeldCall } from '../hold/held-call.ts';
 import type { CallFault, Target } from '../routing/endpoint-health.ts';
-import { waitInHeaders } from '../../providers/provider-wait.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
 /** A caller that leaves after this long without a status line has met a timeout. */

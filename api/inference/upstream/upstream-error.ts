@@ -3,11 +3,11 @@ import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError, type ErrorCode, type ErrorRow, errorTable } from '../../contract/errors.ts';
 import { codeByErrorName, codeByStreamErrorName } from '../../providers/error-names.ts';
 import { saysOtherReason, saysPolicy, saysTooLong } from '../../providers/error-sentences.ts';
+import { waitInError, waitInHeaders } from '../../providers/provider-wait.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import { contextTokens } from '../price/estimate.ts';
 import { type Hidden, scrubWords } from '../scrub/scrub-words.ts';
 import type { FaultOf } from './attempt-fault.ts';
-import { waitInError, waitInHeaders } from '../../providers/provider-wait.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
 /** Whose error is read: what none of its words may show, and how long its model's context is. */

@@ -218,7 +218,6 @@ const qwen: Recording[] = [
       qwenUsage,
     ),
     said: { reasoning: THOUGHT, calls: bothCalls('call_eee1', 'call_eee2') },
-    misread: 'Its later pieces have an empty id, by which the SDK replaces the first.',
   },
 ];
 
@@ -302,7 +301,6 @@ const minimax: Recording[] = [
     ],
     whole: minimaxShape.whole(minimaxMessage, 'stop', minimaxUsage, approved),
     said: { reasoning: THOUGHT, text: TEXT },
-    misread: 'The last chunk has no delta, which the SDK needs.',
   },
   {
     ...minimaxShared,
@@ -360,7 +358,6 @@ const stepfun: Recording[] = [
     ],
     whole: stepShape.whole({ content: TEXT, reasoning: THOUGHT }, 'stop', stepUsage),
     said: { reasoning: THOUGHT, text: TEXT },
-    misread: 'Its role is empty from the second chunk on, by which the SDK replaces the first.',
   },
   {
     ...stepShared,
@@ -384,7 +381,6 @@ const stepfun: Recording[] = [
       stepUsage,
     ),
     said: { calls: bothCalls('call_sos', 'call_sbe') },
-    misread: 'Its role is empty from the second chunk on, by which the SDK replaces the first.',
   },
 ];
 
@@ -455,7 +451,6 @@ const hunyuan: Recording[] = [
       hunyuanUsage,
     ),
     said: { calls: bothCalls('call_hy0', 'call_hy1') },
-    misread: 'Its pieces repeat the name of the call, which the SDK joins.',
   },
 ];
 

@@ -76,7 +76,6 @@ const azure: Recording[] = [
     ],
     whole: azureShape.whole({ ...azureMessage, content: TEXT }, 'stop', azureUsage, prompted),
     said: { text: TEXT },
-    misread: 'The chunk of the filter has no delta, which the SDK needs.',
   },
   {
     ...azureShared,
@@ -214,7 +213,6 @@ const geminiShared = {
   tokens: { prompt: 44, completion: 36 },
 } as const;
 const MALFORMED = 'function_call_filter: MALFORMED_FUNCTION_CALL';
-const NO_INDEX = 'Its calls have no index, which the SDK needs.';
 
 const gemini: Recording[] = [
   {
@@ -236,7 +234,6 @@ const gemini: Recording[] = [
     ],
     whole: geminiShape.whole({ tool_calls: [signedCall, secondCall] }, 'tool_calls', geminiCounts),
     said: { calls: bothCalls('os4jm1', 'be7kq2'), signatures: ['EjQKMgEM/+Os=='] },
-    misread: NO_INDEX,
   },
   {
     ...geminiShared,
@@ -248,7 +245,6 @@ const gemini: Recording[] = [
     ],
     whole: geminiShape.whole({ tool_calls: [signedCall, secondCall] }, 'tool_calls', geminiCounts),
     said: { calls: bothCalls('os4jm1', 'be7kq2'), signatures: ['EjQKMgEM/+Os=='] },
-    misread: 'All of its calls have the number 0, so the SDK joins them.',
   },
   {
     ...geminiShared,
@@ -334,7 +330,6 @@ const databricks: Recording[] = [
       databricksUsage,
     ),
     said: { reasoning: THOUGHT, text: TEXT },
-    misread: 'Its content is a list of parts, which the SDK prints as text.',
   },
   {
     ...databricksShared,

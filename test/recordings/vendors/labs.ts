@@ -29,7 +29,6 @@ const thinking = (text: string, more: object = {}) => ({
   ...more,
 });
 const mistralCall = (id: string, json: string) => ({ id, function: { name: 'weather', arguments: json } });
-const LIST = 'Its content is a list of parts, which the SDK prints as text.';
 
 const mistral: Recording[] = [
   {
@@ -58,7 +57,6 @@ const mistral: Recording[] = [
       mistralUsage,
     ),
     said: { reasoning: THOUGHT, text: TEXT },
-    misread: LIST,
   },
   {
     ...mistralShared,
@@ -74,7 +72,6 @@ const mistral: Recording[] = [
       mistralUsage,
     ),
     said: { reasoning: THOUGHT, text: TEXT },
-    misread: LIST,
   },
   {
     ...mistralShared,
@@ -98,7 +95,6 @@ const mistral: Recording[] = [
       mistralUsage,
     ),
     said: { calls: bothCalls('oS9aB3cD1', 'bE2xY4zW5') },
-    misread: 'Its calls have no type, which the SDK needs.',
   },
   {
     ...mistralShared,
@@ -120,7 +116,6 @@ const mistral: Recording[] = [
       mistralUsage,
     ),
     said: { text: TEXT },
-    misread: LIST,
   },
   {
     ...mistralShared,

@@ -334,7 +334,6 @@ const openrouter: Recording[] = [
       routerUsage,
     ),
     said: { calls: [{ id: 'toolu_now', name: 'clock', input: {} }] },
-    misread: 'Its call has no arguments, which the SDK needs.',
   },
 ];
 

@@ -72,7 +72,6 @@ const ollama: Recording[] = [
       ollamaUsage,
     ),
     said: { reasoning: THOUGHT, calls: bothCalls('call_5dos', 'call_5dbe') },
-    misread: 'All of its calls have the number 0, so the SDK joins them.',
   },
   {
     ...ollamaShared,
@@ -373,7 +372,6 @@ const tgi: Recording[] = [
       tgiUsage,
     ),
     said: { calls: oneCall },
-    misread: 'Its call is no list, which the SDK needs.',
   },
 ];
 
