@@ -73,7 +73,10 @@ function joinedChat({ choices, usage, model, object }: Answer): Answer {
       finish_reason,
       // An absent text is a null to the one and an empty text to the other.
       message: { role, content: textIn(content) || null, refusal: refusal || null },
-      calls: recordsOf(calls).map(({ index: _, ...call }) => call),
+      calls: recordsOf(calls).map(({ index: _, function: called, ...call }) => {
+        const { name, arguments: json } = isRecord(called) ? called : {};
+        return { ...call, function: { name, arguments: json } };
+      }),
     };
   });
   return { object, model, usage, choices: joined };
