@@ -96,11 +96,15 @@ function countsTooMany(message: string): boolean {
   const counts = (message.match(/\d[\d,_]{2,}/g) ?? []).map(countIn);
   const [first, second] = counts;
   if (first === undefined || second === undefined || first === second) return false;
-  return first > second ? EXCEEDS.test(message) : LIMIT_FIRST.test(message);
+  if (first > second) return EXCEEDS.test(message);
+  const at = message.search(/\d[\d,_]{2,}/);
+  return LIMIT_WORD.test(message.slice(Math.max(0, at - LIMIT_WORD_CHARS), at));
 }
 
 const EXCEEDS = /exceed|greater|larger|longer|more than|above|maximum|limit|allowed|>/i;
-const LIMIT_FIRST = /(?:maximum|limit|at most|up to|supports?|must be|<=|less)[^\d]{0,80}\d/i;
+/** It names the count behind it as the limit. */
+const LIMIT_WORD = /maximum|limit|at most|up to|support|must be|<=|less/i;
+const LIMIT_WORD_CHARS = 80;
 
 const isAbove = (sent: unknown, limit: unknown): boolean =>
   typeof sent === 'number' && typeof limit === 'number' && sent > limit;

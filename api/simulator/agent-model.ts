@@ -142,15 +142,41 @@ function isNamed(name: string, step: string): boolean {
 
 /** A text in quotes in a step, and a path, in quotes or not. */
 function wordsOf(step: string): { path: string | null; quoted: string | null } {
-  const quotes = [...step.matchAll(QUOTED)].map(
-    ([, ...texts]) => texts.find((text) => text !== undefined) ?? '',
-  );
-  const path = /[\w./~-]{0,200}[\w~-]\.[a-z]{1,5}\b/i.exec(step)?.[0] ?? null;
-  return { path, quoted: quotes.find((text) => text !== path) ?? null };
+  const path =
+    step
+      .split(/[\s`"“”'(),;:]/)
+      .map(withoutStop)
+      .find(isPath) ?? null;
+  return { path, quoted: quotesIn(step).find((text) => text !== path) ?? null };
 }
 
-/** Single quotes only around whole words, because most of them are apostrophes. */
-const QUOTED = /`([^`]{1,2000})`|"([^"]{1,2000})"|“([^”]{1,2000})”|(?<=\s)'([^']{1,2000})'(?=[\s.,;:?!)])/g;
+const withoutStop = (word: string): string => (/[.?!]$/.test(word) ? word.slice(0, -1) : word);
+const isPath = (word: string): boolean => /^[\w./~-]+$/.test(word) && /[\w~-]\.[a-z]{1,5}$/i.test(word);
+
+/** The texts in quotes, in their order. */
+function quotesIn(step: string): string[] {
+  const found: { at: number; text: string }[] = [];
+  for (const [open, close] of QUOTES) {
+    for (let at = step.indexOf(open); at !== -1; at = step.indexOf(open, at + 1)) {
+      const endsAt = step.indexOf(close, at + 1);
+      if (endsAt === -1) break;
+      // Most single quotes are apostrophes, so they count only around whole words.
+      const isWhole = open !== "'" || (isBorder(step[at - 1]) && isBorder(step[endsAt + 1]));
+      if (isWhole && endsAt > at + 1) found.push({ at, text: step.slice(at + 1, endsAt) });
+      if (isWhole) at = endsAt;
+    }
+  }
+  return found.sort((one, other) => one.at - other.at).map(({ text }) => text);
+}
+
+const QUOTES = [
+  ['`', '`'],
+  ['"', '"'],
+  ['“', '”'],
+  ["'", "'"],
+] as const;
+
+const isBorder = (sign: string | undefined): boolean => sign === undefined || /[\s.,;:?!)]/.test(sign);
 
 function commandFor(step: string): string {
   const { path, quoted } = wordsOf(step);

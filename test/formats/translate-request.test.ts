@@ -296,14 +296,17 @@ describe('to the messages format', () => {
   it.each([
     ['{"b":1,"a":', { b: 1 }],
     ['call it with 1', { arguments: 'call it with 1' }],
-  ])('arguments that a model wrote wrong go as far as they are whole, or as the text that they were: %s', (json, input) => {
-    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: json } };
-    const body = { messages: [...messages, { role: 'assistant', content: null, tool_calls: [call] }] };
-    expect(translated('chat', to, body).messages).toEqual([
-      expect.anything(),
-      { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input }] },
-    ]);
-  });
+  ])(
+    'arguments that a model wrote wrong go as far as they are whole, or as the text that they were: %s',
+    (json, input) => {
+      const call = { id: 'c', type: 'function', function: { name: 'f', arguments: json } };
+      const body = { messages: [...messages, { role: 'assistant', content: null, tool_calls: [call] }] };
+      expect(translated('chat', to, body).messages).toEqual([
+        expect.anything(),
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input }] },
+      ]);
+    },
+  );
 
   it.each<[string, object]>([
     ['n', { n: 2 }],

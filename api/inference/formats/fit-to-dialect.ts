@@ -200,8 +200,8 @@ const isNamed = (message: unknown): message is Record<string, unknown> =>
 
 function nameMessages(value: AskedBody['value'], unsupported: UnsupportedFields): void {
   const messages = Array.isArray(value?.messages) ? value.messages : [];
+  // The name of an earlier answer is history, and asks for nothing.
   for (const [index, message] of messages.entries())
-    // The name of an earlier answer is history, and asks for nothing.
     if (isNamed(message) && message.role !== 'assistant') unsupported.leaveOut(`messages[${index}].name`);
 }
 
