@@ -248,6 +248,23 @@ describe('an answer without an id', () => {
     expect(new Set(shown.map(({ id }) => id))).toEqual(new Set(['x']));
   });
 
+  it('that gets a new one with each chunk keeps the first', async () => {
+    const chunks = [begin, ...text, end, counted].map((each, at) => ({ ...each, id: `x${at}` }));
+    const shown = eventsOf(await passedStream(chunks, { showUsage: true }));
+    expect(new Set(shown.map(({ id }) => id))).toEqual(new Set(['x0']));
+  });
+
+  it('keeps the id of its other chunks in one of a filter that names nothing', async () => {
+    const nameless = { id: '', object: '', created: 0, model: '' };
+    const filter = { ...nameless, choices: [{ index: 0, finish_reason: null, filter: { end: 5 } }] };
+    const shown = eventsOf(await passedStream([begin, ...text, filter, end], { publicModel: 'acme/m' }));
+    expect(shown.at(-2)).toEqual({
+      ...frame,
+      model: 'acme/m',
+      choices: [{ index: 0, delta: {}, finish_reason: null, filter: { end: 5 } }],
+    });
+  });
+
   it('has the time of its call where it has none', async () => {
     const [shown] = eventsOf(await passedStream([without(begin, 'created'), end]));
     expect(shown?.created).toBe(CREATED_AT_S);

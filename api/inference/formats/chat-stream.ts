@@ -160,12 +160,12 @@ export class ChatStream implements StreamReader {
     const shown = shownUsage('chat', record, charge);
     if (this.#usageChunk === null)
       return usageChunk({ ...identity, model: this.#shownModel(identity.model) }, shown);
-    const changes = this.#hidden(withoutUsage(this.#usageChunk));
+    const changes = withoutUsage(this.#usageChunk);
     changes.set('choices', '[]');
     changes.set('usage', shown);
     if (this.addedMembers !== null) changes.set('provider', JSON.stringify(ANSWERED_BY));
     const chunk = rebuildJsonObject(this.#usageChunk, changes);
-    return this.#withPublicModel(this.#repair?.named(chunk) ?? chunk);
+    return this.#withPublicModel(this.#withoutVendor(this.#repair?.named(chunk) ?? chunk));
   }
 
   /** All chunks name the model as the first one that names it: a provider may answer with the name of a version. */
@@ -184,9 +184,9 @@ export class ChatStream implements StreamReader {
   }
 
   #passChunk(data: Buffer, object: JsonObject): ReadEvent {
-    const shown = rebuildJsonObject(object, this.#hidden(withoutUsage(object)));
+    const shown = rebuildJsonObject(object, withoutUsage(object));
     const repaired = this.#repair === null ? shown : this.#repair.repaired(data, shown);
-    return repaired === null ? { kind: 'kept' } : this.#changed(repaired);
+    return repaired === null ? { kind: 'kept' } : this.#changed(this.#withoutVendor(repaired));
   }
 
   /** @param plain The part of the chunk that the caller may see. */

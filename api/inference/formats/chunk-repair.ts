@@ -61,7 +61,8 @@ export class ChunkRepair {
     if (seen.note !== null) return seen.note === 'standard';
     const chunk = seen.value ?? parseTexts(data);
     if (chunk === null || !Array.isArray(chunk.choices)) return true;
-    if (!isStandardFrame(chunk) || !chunk.choices.every((choice) => this.#isStandard(choice))) return false;
+    if (!this.#isStandardFrame(chunk) || !chunk.choices.every((choice) => this.#isStandard(choice)))
+      return false;
     this.#noteFrame(chunk);
     for (const choice of records(chunk.choices)) this.#choice(indexOf(choice)).note(choice);
     this.#text.note(seen, 'standard');
@@ -99,7 +100,14 @@ export class ChunkRepair {
   /** The chunk under the names of the answer. */
   named(chunk: Buffer): Buffer {
     const value = parseRecord(chunk);
-    return value === null || isStandardFrame(value) ? chunk : this.#rebuilt(chunk, value, null);
+    return value === null || this.#isStandardFrame(value) ? chunk : this.#rebuilt(chunk, value, null);
+  }
+
+  /** All chunks of one answer have one id and one name of the model. */
+  #isStandardFrame({ id, object, created, model }: Chunk): boolean {
+    const isNamed = textOf(id) !== '' && (this.#id === '' || id === this.#id);
+    const isOfModel = textOf(model) !== '' && (this.#model === '' || model === this.#model);
+    return isNamed && isOfModel && object === OBJECT && isTime(created);
   }
 
   #isStandard(choice: unknown): boolean {
@@ -144,10 +152,11 @@ export class ChunkRepair {
     if (typeof object === 'string') return shown;
     const changes = new MemberChanges();
     const { publicModel, createdAtS } = this.#names;
-    if (textOf(chunk.id) === '') changes.set('id', JSON.stringify(this.#answerId));
+    const model = this.#model || publicModel;
+    if (chunk.id !== this.#answerId) changes.set('id', JSON.stringify(this.#answerId));
     if (chunk.object !== OBJECT) changes.set('object', JSON.stringify(OBJECT));
     if (!isTime(chunk.created)) changes.set('created', String(this.#created ?? createdAtS));
-    if (textOf(chunk.model) === '') changes.set('model', JSON.stringify(this.#model || publicModel));
+    if (chunk.model !== model) changes.set('model', JSON.stringify(model));
     if (choices !== null) changes.set('choices', JSON.stringify(choices));
     return rebuildJsonObject(object, changes);
   }
@@ -175,9 +184,6 @@ export class ChunkRepair {
 }
 
 const OBJECT = 'chat.completion.chunk';
-
-const isStandardFrame = ({ id, object, created, model }: Chunk): boolean =>
-  textOf(id) !== '' && object === OBJECT && isTime(created) && textOf(model) !== '';
 
 /** Azure's first chunk says 0, before anything is known. */
 const isTime = (value: unknown): boolean => {
