@@ -107,6 +107,7 @@ const nothing = fc.constantFrom(
   'data:',
   'data: ',
   'data: \t ',
+  'data: null',
   'nonsense',
 );
 

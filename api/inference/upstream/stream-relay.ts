@@ -263,7 +263,7 @@ export class StreamRelay implements AnswerReceiver {
   #relayEvent(text: Buffer, name: string): void {
     const data = withPlainNames(trimBlanks(text));
     // Some servers keep the connection alive by events of nothing.
-    if (data.length === 0) return;
+    if (data.length === 0 || data.equals(NULL)) return;
     const { reader, textBytesMax } = this.#options;
     if (data.length > this.#eventBytesMax) {
       this.#endTooLong();
@@ -351,6 +351,7 @@ const LF = 0x0a;
 const EVENT_FRAME_BYTES_MAX = 350;
 /** A letter of two bytes or three is `\uXXXX` in what some servers write; most of a request is none such. */
 const ESCAPED_BYTES_MAX = 2;
+const NULL = Buffer.from('null');
 const BLANK_LINES = Buffer.from('\n\n');
 const DATA = Buffer.from('data: ');
 
