@@ -157,6 +157,33 @@ describe('a whole answer where a stream was asked for', () => {
     expect(rest.at(-1)).toEqual({ index: 0, delta: {}, logprobs: choice?.logprobs, finish_reason: 'stop' });
   });
 
+  it('has the texts of a chat in the order in which a model writes them, each once', () => {
+    const annotations = [{ type: 'url_citation', url_citation: { url: 'u', start_index: 0, end_index: 4 } }];
+    const reasoning_details = [{ type: 'reasoning.text', text: 'Hm.', signature: 's', index: 0 }];
+    const message = {
+      role: 'assistant',
+      annotations,
+      audio: null,
+      content: 'Rain',
+      function_call: null,
+      reasoning: 'Hm.',
+      reasoning_content: 'Hm.',
+      reasoning_details,
+    };
+    const choices = [{ index: 0, message, finish_reason: 'stop' }];
+    const answer = { id: 'a', object: 'chat.completion', created: 1, model: 'm', choices };
+    const deltas = eventsFor('chat', answer).flatMap((event) =>
+      records(event.choices).map(({ delta }) => delta),
+    );
+    expect(deltas).toEqual([
+      { role: 'assistant' },
+      { reasoning: 'Hm.', reasoning_content: 'Hm.', reasoning_details },
+      { content: 'Rain' },
+      { annotations },
+      {},
+    ]);
+  });
+
   it('is the same answer to the official client of chat, whatever it calls', async () => {
     await fc.assert(
       fc.asyncProperty(words, fc.array(args, { minLength: 1, maxLength: 3 }), async (refusal, calls) => {

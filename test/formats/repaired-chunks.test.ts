@@ -140,6 +140,15 @@ const texts: [string, object[]][] = [
       .map((each) => ({ ...each, choices: each.choices.map((one) => ({ ...one, finish_reason: '' })) }))
       .concat([end] as never),
   ],
+  [
+    'with a reason of null that is a text',
+    [begin, ...text]
+      .map((each) => ({
+        ...each,
+        choices: each.choices.map((one) => ({ ...one, finish_reason: 'null' })),
+      }))
+      .concat([end] as never),
+  ],
   ['with another word for the end', [begin, ...text, chunk({}, { finish_reason: 'eos' })]],
   ['without a word for the end', [begin, ...text]],
   [

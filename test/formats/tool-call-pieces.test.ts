@@ -180,6 +180,16 @@ const cases: Case[] = [
     calls: [called('a', 'f', '{"x":1}'), called('b', 'g', '{}')],
   },
   {
+    who: 'begins a call under the number of the one before, and numbers its arguments on',
+    pieces: [
+      [piece(0, 'a', 'f', '{"x":1}')],
+      [piece(0, 'b', 'g', '')],
+      [piece(1, null, null, '{"y":')],
+      [piece(1, null, null, '2}')],
+    ],
+    calls: [called('a', 'f', '{"x":1}'), called('b', 'g', '{"y":2}')],
+  },
+  {
     who: 'numbers by words',
     pieces: [
       [{ ...piece(null, 'a', 'f', '{"x":'), index: 'first' }],

@@ -80,7 +80,7 @@ export class CallNumbers {
   #continued(piece: CallPiece): number | undefined {
     const byId = this.#goesOn(piece.id === '' ? undefined : this.#byId.get(piece.id), piece);
     if (byId !== undefined && (piece.index === null || byId.index === piece.index)) return byId.number;
-    const known = piece.index === null ? this.#withoutIndex(piece) : this.#byIndex.get(piece.index);
+    const known = (piece.index === null ? undefined : this.#byIndex.get(piece.index)) ?? this.#newest(piece);
     if (known !== undefined) return this.#goesOn(known, piece)?.number;
     // Under another number even the same id is another call, if the piece has what begins one.
     const begins = byId !== undefined && byId.index !== null && piece.name !== '';
@@ -93,11 +93,16 @@ export class CallNumbers {
     return call === undefined || isAnotherCall(call, piece) ? undefined : call;
   }
 
-  /** A piece without index goes on with the last call, if that one may still be without an id. */
-  #withoutIndex({ id }: CallPiece): number | undefined {
+  /**
+   * The last call, if the piece may go on with it: a piece without index where that one may still be without an id, and a piece of
+   * nothing but arguments under a number of its own, because some servers begin a call under the number of the one before.
+   */
+  #newest({ index, id, name, json }: CallPiece): number | undefined {
     const last = this.#calls.at(-1);
-    if (last === undefined || (id !== '' && last.id !== '')) return undefined;
-    return this.#calls.length - 1;
+    if (last === undefined) return undefined;
+    if (index === null) return id === '' || last.id === '' ? last.number : undefined;
+    const isArguments = id === '' && name === '' && json !== '';
+    return isArguments && !last.scan.isWhole ? last.number : undefined;
   }
 }
 

@@ -48,7 +48,7 @@ export class StreamedChoice {
 
   repaired(choice: Members, number: number, answerId: string): RepairedChoice {
     const { index: _, delta, message, finish_reason: reason, ...rest } = choice;
-    const word = textOf(reason);
+    const word = wordOf(reason);
     const wasBegun = this.#isBegun;
     const said = this.#delta(recordOf(delta), answerId);
     if (isRecord(message)) this.#repeated = withMissing(message, this.#repeated);
@@ -124,6 +124,9 @@ export class StreamedChoice {
 
 /** Servers have two names for the same reasoning. */
 const KIND_OF: Readonly<Record<string, string>> = { reasoning_content: 'reasoning' };
+
+/** Some servers write `null` as a text. */
+const wordOf = (reason: unknown): string => (reason === 'null' ? '' : textOf(reason));
 
 const isWordOfFormat = (word: unknown): boolean =>
   typeof word === 'string' && chatEndOf(word, false) === word;
