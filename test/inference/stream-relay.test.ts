@@ -379,7 +379,6 @@ describe('a stream that goes wrong', () => {
     '{"choices":',
     '"text"',
     '5',
-    'null',
     '[1]',
     '[DONE',
     '[{"error":5}]',
