@@ -214,7 +214,7 @@ describe.each([
     );
   });
 
-  it.each(['hello', '<html>', '{"type":', '"text"', '5', 'null', '[1]', '[DONE]', '[{"error":{}}]'])(
+  it.each(['hello', '<html>', '{"type":', '"text"', '5', '[1]', '[DONE]', '[{"error":{}}]'])(
     'ends at an event that is none, after what came before: %s',
     async (data) => {
       const good = event({ type: 'ping' });

@@ -13,15 +13,16 @@ function addCopyButtons() {
   heard.setAttribute('role', 'status');
   document.body.append(heard);
   let heading = '';
-  let number = 0;
+  /** Blocks under each heading so far: two guides may have one of the same words. */
+  const numbers = new Map();
   for (const part of document.querySelectorAll('main h2, main h3, .to-copy')) {
     if (!part.matches('.to-copy')) {
       // Behind its words is the sign that links to it.
       heading = part.textContent.replace(/ #$/, '');
-      number = 0;
       continue;
     }
-    number += 1;
+    const number = (numbers.get(heading) ?? 0) + 1;
+    numbers.set(heading, number);
     part.append(copyButton(part, `${heading}, block ${number}`, heard));
   }
 }
