@@ -108,6 +108,14 @@ describe.each(KNOWN)('an earlier answer at a server of %s', (name) => {
     );
   });
 
+  it('has the name of its model where the server takes one, and elsewhere loses it without a word', () => {
+    const answer = { role: 'assistant', name: 'MiniMax AI', content: 'Hi' };
+    const { text, candidate } = askedAt(name, { messages: [user, answer, { ...user, name: 'ann' }] });
+    const takes = !(dialects[name].refusedFields as ReadonlySet<string>).has('messages[].name');
+    expect(records(JSON.parse(text).messages)[1]?.name).toBe(takes ? 'MiniMax AI' : undefined);
+    expect(candidate.leftOut).toEqual(takes ? [] : ['messages[2].name']);
+  });
+
   it('is named nowhere, and passes no endpoint over', () => {
     const { candidate } = askedAt(name, { messages: [user, { role: 'assistant', ...printedBack }, result] });
     expect([candidate.leftOut, candidate.hints]).toEqual([[], []]);

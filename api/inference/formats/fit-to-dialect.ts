@@ -198,6 +198,7 @@ const MESSAGE_NAME = 'messages[].name';
 const isNamed = (message: unknown): message is Record<string, unknown> =>
   isRecord(message) && (message.name ?? null) !== null;
 
+/** The name in an earlier answer is what its vendor calls its model, and asks for nothing. */
 function nameMessages(value: AskedBody['value'], unsupported: UnsupportedFields): void {
   const messages = Array.isArray(value?.messages) ? value.messages : [];
   // The name of an earlier answer is history, and asks for nothing.
