@@ -10,14 +10,53 @@ import { recordOf, records, textOf } from './values.ts';
  */
 
 const MARK = 'call_signature:';
+const SIGNATURE = 'thought_signature';
+const OWN_PLACE = ['extra_content', 'google', SIGNATURE];
 
-/** The signature that a chat has beside a call; empty: there is none. */
-export const callSignatureOf = (call: Readonly<Record<string, unknown>>): string =>
-  textOf(recordOf(recordOf(call.extra_content).google).thought_signature);
+/**
+ * The places beside a call in which servers of the vendor and routers to it have the signature, each with the word that stands before
+ * the signature where it is kept elsewhere. The vendor's own server needs none, and no signature begins with one, for it is base64.
+ */
+const PLACES: readonly { word: string; path: readonly string[] }[] = [
+  { word: '', path: OWN_PLACE },
+  // Vertex AI (github.com/earendil-works/pi/issues/6733).
+  { word: 'vertex:', path: ['extra_content', 'vertex', SIGNATURE] },
+  // LiteLLM (docs.litellm.ai/blog/gemini_3), in the call or in its function.
+  { word: 'fields:', path: ['provider_specific_fields', SIGNATURE] },
+  { word: 'function:', path: ['function', 'provider_specific_fields', SIGNATURE] },
+  // Higress (github.com/higress-group/higress/pull/3973).
+  { word: 'call:', path: [SIGNATURE] },
+];
 
-export const writeCallSignature = (signature: string): object => ({
-  extra_content: { google: { thought_signature: signature } },
-});
+const ROUTER_WORDS = ['fields:', 'function:', 'call:'];
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What a chat has beside a call, behind the word for its place; empty: nothing. */
+export function callSignatureOf(call: Members): string {
+  for (const { word, path } of PLACES) {
+    const signature = textOf(path.reduce<unknown>((value, name) => recordOf(value)[name], call));
+    if (signature !== '') return word + signature;
+  }
+  return '';
+}
+
+/** Whether a router has shown the signature, in a place that its vendor's own server does not know. */
+export const isOfRouter = (signature: string): boolean =>
+  ROUTER_WORDS.some((word) => signature.startsWith(word));
+
+/** The same call with its signature in the place in which its issuer has it. */
+export function withCallSignature<T extends object>(call: T, signature: string): T {
+  const place = PLACES.find(({ word }) => word !== '' && signature.startsWith(word));
+  const { word, path } = place ?? { word: '', path: OWN_PLACE };
+  return setAt(call, path, signature.slice(word.length));
+}
+
+function setAt<T extends object>(value: T, path: readonly string[], text: string): T {
+  const [name = '', ...rest] = path;
+  const inner = (value as Members)[name];
+  return { ...value, [name]: rest.length === 0 ? text : setAt(recordOf(inner), rest, text) };
+}
 
 export const markCallSignature = (signature: string): string => MARK + signature;
 
@@ -31,17 +70,17 @@ export const readCallSignature = (encrypted: string): string | null =>
  */
 const MADE_ELSEWHERE = 'skip_thought_signature_validator';
 
+/** Whether the vendor that signs calls has made the model, whichever server passes its answers on. */
+export const isOfSigner = (upstreamModel: string): boolean => /gemini/i.test(upstreamModel);
+
 /** The first models of the family sign nothing, and their servers take nothing in the place of a signature. */
 const SIGNS = /gemini-(?![12](?:\D|$))/i;
 
 /** The calls of one answer as their vendor takes them back: it signs the first of parallel calls alone, and wants that signature. */
-function signForeignCalls(
-  calls: readonly Readonly<Record<string, unknown>>[],
-  upstreamModel: string,
-): readonly object[] {
+function signForeignCalls(calls: readonly Members[], upstreamModel: string): readonly object[] {
   const [first, ...rest] = calls;
   if (first === undefined || !SIGNS.test(upstreamModel) || callSignatureOf(first) !== '') return calls;
-  return [{ ...first, ...writeCallSignature(MADE_ELSEWHERE) }, ...rest];
+  return [withCallSignature(first, MADE_ELSEWHERE), ...rest];
 }
 
 /** The same for the whole conversation of a chat that passes as its caller wrote it. */

@@ -1,5 +1,6 @@
 import type { ReasoningIssuer, ReasoningPart } from '#core/conversation/conversation.ts';
 import { markCallSignature, readCallSignature } from './call-signature.ts';
+import { recordOf, records } from './values.ts';
 
 /*
  * `encrypted_content` of a reasoning item, by which the provider takes the item back in a later call. The gateway adds a mark,
@@ -36,6 +37,26 @@ function decoded(name: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Names the issuer of reasoning that LiteLLM passes on from several vendors, none of which it names: it takes the blocks back in the
+ * member of this name, and no other server does (docs.litellm.ai/docs/reasoning_content).
+ */
+export const THINKING_BLOCKS = 'thinking_blocks';
+
+/** The reasoning of a chat's answer as its server signed it, in the words of `reasoning_details`. */
+export function reasoningDetailsOf(message: Readonly<Record<string, unknown>>): Record<string, unknown>[] {
+  const details = records(message.reasoning_details);
+  if (details.length > 0) return details;
+  const blocks = records(
+    message.thinking_blocks ?? recordOf(message.provider_specific_fields).thinking_blocks,
+  );
+  return blocks.map(({ type, thinking, signature, data }) =>
+    type === 'redacted_thinking'
+      ? { type: 'reasoning.encrypted', data, format: THINKING_BLOCKS }
+      : { type: 'reasoning.text', text: thinking, signature, format: THINKING_BLOCKS },
+  );
 }
 
 /** `null`: the provider gave nothing by which it would recognise its reasoning. */

@@ -7,6 +7,7 @@ import type { Candidate } from '../admit/call-plan.ts';
 import type { Steps } from '../admit/steps.ts';
 import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { callFormats } from '../formats/call-formats.ts';
+import { isOfSigner } from '../formats/call-signature.ts';
 import { type AskedBody, fitToDialect } from '../formats/fit-to-dialect.ts';
 import { betaFieldsIn } from '../formats/leave-out-beta-fields.ts';
 import { ownFormat } from '../formats/own-format.ts';
@@ -107,7 +108,7 @@ function* chooseFormat(
     upstreamModel,
     outputTokensCap: cap,
     reasonsByEffort: reasonsByEffort(upstreamModel),
-    dialect: askedDialect(dialect),
+    dialect: askedDialect(dialect, upstreamModel),
   };
   const translated = yield* translate(wanted, translations, kind, to, asked);
   if (isApiError(translated)) return translated;
@@ -121,18 +122,15 @@ function* chooseFormat(
   return fitted({ ...sent, format: callFormats[to] }, { format: to, body, value: null }, { leftOut, hints });
 }
 
-const askedDialect = ({
-  reasoningMember,
-  efforts,
-  signsCalls,
-  takesReasoningDetails,
-  fields,
-  refusedFields,
-}: Dialect): AskedDialect => ({
+const askedDialect = (
+  { reasoningMember, efforts, signsCalls, takesReasoningDetails, fields, refusedFields }: Dialect,
+  upstreamModel: string,
+): AskedDialect => ({
   reasoningMember,
   // A caller of another format means a word of that format's scale.
   efforts: efforts ?? COMMON_EFFORTS,
-  signsCalls,
+  // A router passes on the signatures of such a model, and wants them back.
+  signsCalls: signsCalls || (takesReasoningDetails && isOfSigner(upstreamModel)),
   takesReasoningDetails,
   // A server of which much is known takes what stands in its list alone.
   takesVerbosity: !refusedFields.has('verbosity') && (fields === null || fields.chat.has('verbosity')),

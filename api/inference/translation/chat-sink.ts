@@ -2,7 +2,7 @@ import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.
 import type { Citation, ReasoningIssuer } from '#core/conversation/conversation.ts';
 import { OWN_REASONING_FORMAT } from '../../providers/signed-reasoning.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
-import { writeCallSignature } from '../formats/call-signature.ts';
+import { withCallSignature } from '../formats/call-signature.ts';
 import { ANSWERED_BY } from '../formats/chat-answer.ts';
 import { dataText } from '../formats/stream-text.ts';
 import { chatUsageText } from '../formats/usage-text.ts';
@@ -131,14 +131,15 @@ export class ChatSink implements AnswerSink {
     const isLegacy = tool?.isLegacy === true && !this.#callsInOldWay;
     this.#callsInOldWay ||= isLegacy;
     this.#calls.set(index, { isCustom, isLegacy, json: '', isEmpty: true });
-    const signed = this.#signature === '' ? {} : writeCallSignature(this.#signature);
+    const signature = this.#signature;
     this.#signature = '';
     const shown = tool?.name ?? name;
     if (isLegacy) return this.#chunk({ function_call: { name: shown, arguments: '' } });
     const called = isCustom
       ? { type: 'custom', custom: { name: shown, input: '' } }
       : { type: 'function', function: { name: shown, arguments: '' } };
-    return this.#chunk({ tool_calls: [{ index, id, ...called, ...signed }] });
+    const call = { index, id, ...called };
+    return this.#chunk({ tool_calls: [signature === '' ? call : withCallSignature(call, signature)] });
   }
 
   /** The text of a custom tool is known once all its JSON is here. */
@@ -251,7 +252,7 @@ export function writeChatAnswer(
   { showReasoning, names }: Pick<ShownChat, 'showReasoning' | 'names'>,
 ): WrittenAnswer {
   const { parts } = whole;
-  const called = chatCallsOf(parts, { signed: true }) ?? [];
+  const called = chatCallsOf(parts, () => true) ?? [];
   const legacyCall = called.find((call) => names.get(call.function.name)?.isLegacy);
   const others = called.filter((call) => call !== legacyCall).map((call) => asCallerKnows(call, names));
   const calls = others.length === 0 ? undefined : others;

@@ -14,6 +14,7 @@ import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
 import { endOf } from '../formats/end-words.ts';
+import { reasoningDetailsOf } from '../formats/signed-reasoning.ts';
 import { isDone } from '../formats/stream-text.ts';
 import { usageRecordsIn } from '../formats/usage-places.ts';
 import { recordOf, records, textOf } from '../formats/values.ts';
@@ -131,12 +132,13 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   /** Its text, and what the provider has signed of it: a router's answer has both in `reasoning_details`. */
   #reasoning(message: Readonly<Record<string, unknown>>): AnswerPiece[] {
     const text = textOf(message.reasoning) || textOf(message.reasoning_content);
-    const details = records(message.reasoning_details);
-    const said = details.map((detail) => textOf(detail.text) || textOf(detail.summary)).join('');
+    const details = reasoningDetailsOf(message);
+    const said = details.map(wordsOf).join('');
     this.#readsDetails ||= text === '' && said !== '';
-    const shown = this.#readsDetails ? said : text;
-    const isSummary = details.some(({ type }) => type === 'reasoning.summary');
-    return [...(shown === '' ? [] : [reasoningPiece(shown, !isSummary)]), ...details.flatMap(signedPieces)];
+    const isRaw = !details.some(({ type }) => type === 'reasoning.summary');
+    const isInDetails = this.#readsDetails || text === said;
+    const signed = details.flatMap((detail) => detailPieces(detail, isInDetails, isRaw));
+    return isInDetails ? signed : [...pieceOfReasoning(text, isRaw), ...signed];
   }
 
   #callPieces(calls: unknown): AnswerPiece[] {
@@ -193,14 +195,18 @@ function contentPieces(content: unknown): AnswerPiece[] {
   });
 }
 
-function signedPieces(detail: Record<string, unknown>): AnswerPiece[] {
+/** @param hasWords The reasoning itself is read from the details. A signature stands behind the reasoning that it is for. */
+function detailPieces(detail: Record<string, unknown>, hasWords: boolean, isRaw: boolean): AnswerPiece[] {
   const { type, signature, data } = detail;
   const issuer = issuerOf(detail);
-  const pieces: AnswerPiece[] = [];
+  const words = hasWords ? wordsOf(detail) : '';
+  const pieces: AnswerPiece[] = words === '' ? [] : [reasoningPiece(words, isRaw)];
   if (textOf(signature) !== '') pieces.push({ type: 'signature', signature: textOf(signature), issuer });
   if (type === 'reasoning.encrypted') pieces.push({ type: 'encrypted', data: textOf(data), issuer });
   return pieces;
 }
+
+const wordsOf = ({ text, summary }: Record<string, unknown>): string => textOf(text) || textOf(summary);
 
 /** Names that are too long to be marks count as not said. */
 function issuerOf({ format, id }: Record<string, unknown>): ReasoningIssuer {
@@ -208,6 +214,9 @@ function issuerOf({ format, id }: Record<string, unknown>): ReasoningIssuer {
     textOf(name).length > UPSTREAM_TEXT_CHARS_MAX ? '' : textOf(name);
   return { format: short(format), id: short(id) || null };
 }
+
+const pieceOfReasoning = (text: string, isRaw: boolean): AnswerPiece[] =>
+  text === '' ? [] : [reasoningPiece(text, isRaw)];
 
 const reasoningPiece = (text: string, isRaw: boolean): AnswerPiece =>
   isRaw ? { type: 'reasoning', text, isRaw } : { type: 'reasoning', text };

@@ -1,6 +1,6 @@
 import type { AssistantPart, Conversation } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
-import { writeCallSignature } from '../formats/call-signature.ts';
+import { withCallSignature } from '../formats/call-signature.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 
 /** One format takes a schema without its type, the other one without properties: with both it is good for either. */
@@ -31,11 +31,11 @@ export interface ChatCall {
 /**
  * Writes the calls of an answer as a chat has them.
  *
- * @param signed Each with the signature that stands before it.
+ * @param isTaken Says which of the signatures that stand before calls are written beside them.
  */
 export function chatCallsOf(
   parts: readonly AssistantPart[],
-  { signed }: { signed: boolean },
+  isTaken: (signature: string) => boolean,
 ): ChatCall[] | undefined {
   const calls: ChatCall[] = [];
   let signature: string | undefined;
@@ -43,12 +43,8 @@ export function chatCallsOf(
     if (part.type === 'reasoning') signature = part.callSignature ?? signature;
     if (part.type !== 'tool_call') continue;
     const { id, name, argumentsJson } = part;
-    calls.push({
-      id,
-      type: 'function',
-      function: { name, arguments: argumentsJson || '{}' },
-      ...(signed && signature !== undefined ? writeCallSignature(signature) : {}),
-    });
+    const call: ChatCall = { id, type: 'function', function: { name, arguments: argumentsJson || '{}' } };
+    calls.push(signature !== undefined && isTaken(signature) ? withCallSignature(call, signature) : call);
     signature = undefined;
   }
   return calls.length === 0 ? undefined : calls;
