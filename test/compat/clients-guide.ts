@@ -43,7 +43,7 @@ const FRAMEWORKS = `## Frameworks
 
 SDKs are on [a page of their own](../sdks.md). The lines below are those of the programs that \`make compat\` runs, where
 
-\`\`\`python
+\`\`\`python not run: a part of a program that \`make compat\` runs
 BASE_URL, ORIGIN, MODEL = "${READER.origin}/v1", "${READER.origin}", "${READER.modelId}"
 \`\`\`
 `;
@@ -76,8 +76,7 @@ function sectionOf(agent: CodingAgent): string {
 
 function blockOf(path: string, text: string): string {
   const language = /\w+$/.exec(path)?.[0] ?? 'text';
-  const note = language === 'yaml' ? ' not run: no test reads YAML' : '';
-  return `\`\`\`${language}${note}\n${text.trimEnd()}\n\`\`\`\n`;
+  return `\`\`\`${language} not run: \`make compat\` gives it to its program\n${text.trimEnd()}\n\`\`\`\n`;
 }
 
 const quoted = (value: string): string => (/^[\w$:/.-]+$/.test(value) ? value : `'${value}'`);
