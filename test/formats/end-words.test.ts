@@ -136,6 +136,14 @@ it('an empty word behind the end does not take the end back', () => {
   expect(putTogether({ events, whole: {} })).toMatchObject({ choices: [{ finish_reason: 'length' }] });
 });
 
+it.each([
+  ['maxTokens', 'length'],
+  ['contentFilter', 'content_filter'],
+  ['toolUse', 'tool_calls'],
+])('a word in capitals inside is read by its parts: %s', (word, end) => {
+  expect(endOf(word, true)).toBe(end);
+});
+
 describe('a model that failed', () => {
   it.each(['error', 'network_error', 'network-error', 'server_error'])(
     'is an error where it ends with %s',

@@ -348,6 +348,18 @@ describe('a whole answer where a stream was asked for', () => {
     expect(events[0]).toMatchObject({ response: { status: 'in_progress', incomplete_details: null } });
   });
 
+  it('with a long member of the server’s own has it in its first event alone', () => {
+    const message = { role: 'assistant', content: 'x'.repeat(500_000) };
+    const answer = { id: 'c', model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] };
+    const events = eventsFor('chat', {
+      ...answer,
+      prompt_token_ids: Array.from({ length: 20_000 }, () => 7),
+    });
+    expect(events.length).toBeGreaterThan(5);
+    expect(events.filter((event) => 'prompt_token_ids' in event)).toHaveLength(1);
+    for (const event of events) expect(event).toMatchObject({ id: 'c', model: 'm' });
+  });
+
   it('of megabytes comes in events of less than one, of which none cuts a letter', () => {
     const long = '🚇x'.repeat(700_000);
     const chat = {

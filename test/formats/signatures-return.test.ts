@@ -228,7 +228,7 @@ function shownIn({ format }: Signed, callerFormat: FormatName, answer: Answer): 
   return [shownWhole, shownCollected, shownStream].map((shown) => shown(format, callerFormat, answer));
 }
 
-/** What a caller of this format sends to go on. */
+/** A caller of this format sends this to go on. */
 function nextTurn(format: FormatName, shown: Record<string, unknown>): object {
   const user = { role: 'user', content: 'x' };
   switch (format) {

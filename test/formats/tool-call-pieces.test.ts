@@ -37,6 +37,11 @@ const called = (id: string, name: string, json: string): Called => ({ id, name, 
 /** The pieces of calls as servers send them, one list a chunk. */
 const cases: Case[] = [
   {
+    who: 'makes up an id for each piece, and ends with a piece of nothing',
+    pieces: [[piece(0, 't1', 'get')], [piece(0, 't2', null, '{"a":1}')], [piece(0, 't3', null, '')]],
+    calls: [called('t1', 'get', '{"a":1}')],
+  },
+  {
     who: 'numbers parallel calls, and sends each in pieces',
     pieces: [
       [piece(0, 'a', 'f', '')],

@@ -66,6 +66,20 @@ describe('an answer that the provider compressed unasked', () => {
     expect(connection.aborted).toBe(false);
   });
 
+  it('ends where its reader goes away after all compressed bytes have come', async () => {
+    const { upstream, answer, connection } = begin('gzip');
+    const heard = listener({ data: () => upstream.pause() });
+    upstream.pipeTo(heard.receiver);
+    answer.onResponseData(connection, gzipSync(Buffer.from(text)));
+    answer.onResponseEnd(connection, {});
+    // A connection whose response has ended tells of no abort.
+    connection.abort = () => undefined;
+    await until(() => upstream.bytesReceived > 0);
+    upstream.abort();
+    expect(await heard.ended).toBe('aborted');
+    expect(upstream.ended).toBe(true);
+  });
+
   it.each(['identity', '', 'compress', 'gzip, br'])(
     'is passed as it came under a coding that is none to decode: %j',
     async (encoding) => {

@@ -32,7 +32,7 @@ const ROUTER_WORDS = ['fields:', 'function:', 'call:'];
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What a chat has beside a call, behind the word for its place; empty: nothing. */
+/** The signature that a chat has beside a call, behind the word for its place; empty: there is none. */
 export function callSignatureOf(call: Members): string {
   for (const { word, path } of PLACES) {
     const signature = textOf(path.reduce<unknown>((value, name) => recordOf(value)[name], call));

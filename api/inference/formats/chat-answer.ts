@@ -15,7 +15,7 @@ import { AnswerText, addChat } from '../price/answer-text.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import { chatCounts } from '../price/usage.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
-import { isFailedEnd } from './end-words.ts';
+import { endWordOf, isFailedEnd } from './end-words.ts';
 import { tellsError } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';
 import { presentMember } from './stream-text.ts';
@@ -93,7 +93,7 @@ const FRAME: ReadonlySet<string> = new Set([
 export function isLastChunk(object: JsonObject): boolean {
   const choices = choicesOf(object);
   if (!Array.isArray(choices) || choices.length === 0) return true;
-  return choices.every((choice) => isRecord(choice) && typeof choice.finish_reason === 'string');
+  return choices.every((choice) => isRecord(choice) && endWordOf(choice.finish_reason) !== '');
 }
 
 const choicesOf = (object: JsonObject): unknown => parseJson(memberText(object, 'choices') ?? '[]');

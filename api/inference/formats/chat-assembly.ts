@@ -113,7 +113,9 @@ class Choice {
     const message = withMissing(this.#message, repeated);
     const id = idOfChoice(answerId, this.#value.index);
     if (this.#calls.length > 0)
-      message.tool_calls = this.#calls.map((call, number) => wholeCall(call, madeCallId(id, number)));
+      message.tool_calls = this.#calls.flatMap((call, number) =>
+        isSomething(call) ? [wholeCall(call, madeCallId(id, number))] : [],
+      );
     const reason = chatEndOf(textOf(this.#value.finish_reason), callPiecesIn(message.tool_calls).length > 0);
     return { ...this.#value, message, finish_reason: reason };
   }
@@ -145,4 +147,11 @@ function deltaOf(part: Record<string, unknown>): Record<string, unknown> {
   const said = readAnswerPart(part);
   if (said === null) return { content_parts: [part] };
   return { [said.type === 'text' ? 'content' : said.type]: said.text };
+}
+
+/** A call that has neither name nor arguments is none: some servers send a last piece of nothing under an id of its own. */
+function isSomething({ type, function: called, custom }: Record<string, unknown>): boolean {
+  if (isRecord(custom) || (textOf(type) !== '' && type !== 'function')) return true;
+  const { name, arguments: given } = recordOf(called);
+  return textOf(name) !== '' || textOf(given) !== '';
 }

@@ -1,10 +1,14 @@
 import type { FinishReason } from '#core/conversation/answer-piece.ts';
+import { textOf } from './values.ts';
 
 /*
  * Why an answer ends. Servers have many more words for it than the format: some name the check that withheld the answer, some the
  * token that ended it. Clients know the words of the format alone, and an answer that was cut or withheld must not be told as a
  * good one.
  */
+
+/** The word for the end in a choice; empty: it goes on. Some servers write `null` as a text. */
+export const endWordOf = (reason: unknown): string => (reason === 'null' ? '' : textOf(reason));
 
 /** @param word In the server's own way of writing; empty: it says none. */
 export function endOf(word: string, hasCalls: boolean): FinishReason {
@@ -29,13 +33,15 @@ const KNOWN: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
 
 /** A word of no kind, such as the text of a stop token, is an end like any other. */
 function kindOf(word: string): FinishReason {
-  const parts = new Set(word.slice(0, WORD_CHARS).toLowerCase().split(NO_LETTERS));
+  const words = word.slice(0, WORD_CHARS).replaceAll(INNER_CAPITAL, '_$&');
+  const parts = new Set(words.toLowerCase().split(NO_LETTERS));
   for (const [kind, names] of KINDS) if (names.some((name) => parts.has(name))) return kind;
   return 'stop';
 }
 
 const WORD_CHARS = 200;
 const NO_LETTERS = /[^a-z]+/;
+const INNER_CAPITAL = /(?<=[a-z])[A-Z]/g;
 
 /**
  * Parts of the words that servers have, the kind that tells the caller more first: `function_call_filter` is an answer that was

@@ -1,5 +1,6 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
+import { UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
 import { parseExact } from '../json/exact-json.ts';
 import { eventsOfMessage } from './events-of-message.ts';
 import { eventsOfResponse } from './events-of-response.ts';
@@ -38,16 +39,34 @@ const data = (value: object): Buffer => dataEvent(Buffer.from(JSON.stringify(val
 function eventsOfChat({ choices, usage, ...frame }: Record<string, unknown>): Buffer {
   const object = 'chat.completion.chunk';
   const chunks = records(choices).flatMap((choice, index) => chunksOf({ index, ...choice }));
-  const last = usage === undefined ? [] : [data({ ...frame, object, choices: [], usage })];
+  const repeated = repeatedIn(frame);
+  const last = usage === undefined ? [] : [data({ ...repeated, object, choices: [], usage })];
   return Buffer.concat([
     // An answer without choices is one all the same.
-    ...(chunks.length === 0 ? [{ choices: [] }] : chunks).map((chunk) =>
-      data({ ...frame, object, ...chunk }),
+    ...(chunks.length === 0 ? [{ choices: [] }] : chunks).map((chunk, at) =>
+      data({ ...(at === 0 ? frame : repeated), object, ...chunk }),
     ),
     ...last,
     dataEvent(Buffer.from('[DONE]')),
   ]);
 }
+
+/** Members that every chunk has. Others stand in the first one alone: they may be as long as the answer. */
+const repeatedIn = (frame: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(frame).filter(
+      ([name, value]) => REPEATED.has(name) && String(value).length <= UPSTREAM_TEXT_CHARS_MAX,
+    ),
+  );
+
+const REPEATED: ReadonlySet<string> = new Set([
+  'id',
+  'created',
+  'model',
+  'provider',
+  'system_fingerprint',
+  'service_tier',
+]);
 
 /** The chunks of one choice in the order in which a model writes: its role, its texts in pieces, its calls, and why it ends. */
 function chunksOf({ index, message, finish_reason, logprobs, ...rest }: Record<string, unknown>): object[] {

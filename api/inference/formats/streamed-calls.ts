@@ -123,8 +123,9 @@ const NO_ARGUMENTS = '{}';
 /** Arguments that wait for the name of their call. */
 const WAITING_CHARS_MAX = 65_536;
 
-const isIncomplete = ({ isOpen, hasArguments, isCustom }: StreamedCall): boolean =>
-  !isOpen || !(hasArguments || isCustom);
+/** A call that has neither name nor arguments is none: some servers send a last piece of nothing under an id of its own. */
+const isIncomplete = ({ isOpen, hasArguments, isCustom, name, json }: StreamedCall): boolean =>
+  isOpen ? !(hasArguments || isCustom) : name !== '' || json !== '';
 
 function firstPiece(call: StreamedCall, index: number, answerId: string): Piece {
   const { id, name, type, isCustom, json, inner, rest } = call;

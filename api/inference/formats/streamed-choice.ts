@@ -1,7 +1,7 @@
 import { isRecord } from '#core/is-record.ts';
 import { readAnswerPart } from '../price/answer-part.ts';
 import { callPiecesIn } from './call-numbers.ts';
-import { chatEndOf } from './end-words.ts';
+import { chatEndOf, endWordOf } from './end-words.ts';
 import { StreamedCalls } from './streamed-calls.ts';
 import { recordOf, records, textOf } from './values.ts';
 import { saysNothing, withMissing } from './whole-message.ts';
@@ -30,7 +30,8 @@ export class StreamedChoice {
     if (!isRecord(delta) || message !== undefined) return false;
     const { role, content, tool_calls: calls } = delta;
     const isText = typeof content === 'string' || (content ?? null) === null;
-    if (!isText || (role === undefined ? !this.#isBegun : textOf(role) === '')) return false;
+    if (!isText || (role === undefined) !== this.#isBegun || (role !== undefined && textOf(role) === ''))
+      return false;
     if (calls !== undefined && !this.#calls.areStandard(calls)) return false;
     if (reason === null) return !this.#isFinished || !this.#isRepeated;
     const isComplete = !this.#isRepeated && !this.#calls.isIncomplete;
@@ -48,7 +49,7 @@ export class StreamedChoice {
 
   repaired(choice: Members, number: number, answerId: string): RepairedChoice {
     const { index: _, delta, message, finish_reason: reason, ...rest } = choice;
-    const word = wordOf(reason);
+    const word = endWordOf(reason);
     const wasBegun = this.#isBegun;
     const said = this.#delta(recordOf(delta), answerId);
     if (isRecord(message)) this.#repeated = withMissing(message, this.#repeated);
@@ -126,7 +127,6 @@ export class StreamedChoice {
 const KIND_OF: Readonly<Record<string, string>> = { reasoning_content: 'reasoning' };
 
 /** Some servers write `null` as a text. */
-const wordOf = (reason: unknown): string => (reason === 'null' ? '' : textOf(reason));
 
 const isWordOfFormat = (word: unknown): boolean =>
   typeof word === 'string' && chatEndOf(word, false) === word;

@@ -41,10 +41,16 @@ export function readableChoices(json: string, answerId: string): string {
   const choices = parseExact(json);
   if (!Array.isArray(choices)) return json;
   const whole: Choice[] = [];
+  const newest = new Map<unknown, Choice>();
   for (const choice of records(choices)) {
-    const known = whole.find((each) => isSameAnswer(each, choice));
-    if (known === undefined) whole.push(begun(choice));
-    else join(known, choice);
+    const known = newest.get(numberOf(choice));
+    if (known !== undefined && isSameAnswer(known, choice)) {
+      join(known, choice);
+      continue;
+    }
+    const first = begun(choice);
+    whole.push(first);
+    newest.set(numberOf(choice), first);
   }
   return JSON.stringify(whole.map((choice, place) => finished(choice, place, answerId)));
 }
@@ -54,7 +60,6 @@ export function readableChoices(json: string, answerId: string): string {
  * none, are one answer, unless both of them have a text.
  */
 function isSameAnswer(known: Choice, choice: Choice): boolean {
-  if (numberOf(known) !== numberOf(choice)) return false;
   const [one, other] = [recordOf(known.message).content, recordOf(choice.message).content];
   return isEmpty(one) || isEmpty(other);
 }

@@ -99,7 +99,7 @@ const kindTable: Readonly<Record<string, ObjectKind>> = {
   'image of an answer': { ...members('type', 'index'), image_url: 'link' },
   annotation: members('type', 'url_citation', 'file_citation', 'file'),
   'tool call': {
-    ...members('id', 'type', 'index', 'cache_control'),
+    ...members('id', 'type', 'index', 'cache_control', 'provider_specific_fields', 'thought_signature'),
     function: 'called function',
     custom: 'called function',
     extra_content: 'extra content',
@@ -108,7 +108,7 @@ const kindTable: Readonly<Record<string, ObjectKind>> = {
   'google content': members('thought_signature'),
   'called function': members(
     ...['name', 'arguments', 'parsed_arguments', 'description', 'parameters', 'strict', 'cache_control'],
-    ...['input', 'format'],
+    ...['input', 'format', 'provider_specific_fields'],
   ),
   'reasoning detail': members('type', 'format', 'id', 'index', 'text', 'summary', 'data', 'signature'),
   'stream options': members('include_usage'),

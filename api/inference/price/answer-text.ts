@@ -99,18 +99,18 @@ export function addChat(text: AnswerText, { choices }: Readonly<Record<string, u
 
 function addChatMessage(text: AnswerText, choice: string, message: Record<string, unknown>): void {
   // Some servers say the same thing under both names.
-  text.add(
-    message.reasoning === undefined || message.reasoning === ''
-      ? message.reasoning_content
-      : message.reasoning,
-  );
+  const reasoning = message.reasoning || message.reasoning_content;
+  if (reasoning) text.add(reasoning);
+  else for (const { text: said, summary } of records(message.reasoning_details)) text.add(said || summary);
   if (typeof message.content === 'string') text.add(message.content);
   else for (const part of records(message.content)) addPart(text, part);
   text.add(message.refusal);
   const { tool_calls: calls } = message;
   // One server sends each piece of a call by itself.
   for (const [place, call] of (isRecord(calls) ? [calls] : records(calls)).entries()) {
-    addFunction(text.call(`${choice} ${keyOf(call.index, keyOf(call.id, place))}`), call.function);
+    const counted = text.call(`${choice} ${keyOf(call.index, keyOf(call.id, place))}`);
+    addFunction(counted, call.function);
+    if (isRecord(call.custom)) addFunction(counted, { name: call.custom.name, arguments: call.custom.input });
   }
   if (isRecord(message.function_call)) addFunction(text.call(`${choice} function`), message.function_call);
 }

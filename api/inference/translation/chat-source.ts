@@ -13,7 +13,7 @@ import { callSignatureOf } from '../formats/call-signature.ts';
 import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
-import { endOf } from '../formats/end-words.ts';
+import { endOf, endWordOf } from '../formats/end-words.ts';
 import { reasoningDetailsOf } from '../formats/signed-reasoning.ts';
 import { isDone } from '../formats/stream-text.ts';
 import { usageRecordsIn } from '../formats/usage-places.ts';
@@ -65,7 +65,10 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     const unheard = this.#unheard();
     return [
       ...unheard,
-      ...this.#calls.flatMap((call, index) => (call.isOpen ? [] : openCall(call, index, this.#id))),
+      // A call without name and arguments is none: some servers end with a piece of nothing under an id of its own.
+      ...this.#calls.flatMap((call, index) =>
+        call.isOpen || (call.name === '' && call.json === '') ? [] : openCall(call, index, this.#id),
+      ),
     ];
   }
 
@@ -92,7 +95,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   #choice({ delta, message, finish_reason }: Record<string, unknown>): AnswerPiece[] {
     const pieces = isRecord(delta) ? this.#delta(delta) : [];
     if (isRecord(message)) this.#repeated = withMissing(message, this.#repeated);
-    const reason = textOf(finish_reason);
+    const reason = endWordOf(finish_reason);
     if (reason === '' || this.#finished) return pieces;
     this.#finished = true;
     pieces.push(...this.rest());

@@ -41,6 +41,8 @@ export class DecodedAnswer implements AnswerHandler, Dispatcher.DispatchControll
   /** The reader asked for no more, and has not yet asked for it again. */
   #heldBack = false;
   #decodedBytes = 0;
+  /** All compressed bytes have come, so the connection tells of no abort any more. */
+  #received = false;
   #ended = false;
 
   constructor(inner: AnswerHandler) {
@@ -62,6 +64,9 @@ export class DecodedAnswer implements AnswerHandler, Dispatcher.DispatchControll
   abort(reason: Error): void {
     this.#decoder?.destroy();
     this.#connection?.abort(reason);
+    if (this.#decoder === null || !this.#received || this.#ended) return;
+    this.#ended = true;
+    this.#inner.onResponseError(this, reason);
   }
 
   pause(): void {
@@ -99,6 +104,7 @@ export class DecodedAnswer implements AnswerHandler, Dispatcher.DispatchControll
   }
 
   onResponseEnd(_connection: Dispatcher.DispatchController, trailers: Headers): void {
+    this.#received = true;
     if (this.#decoder !== null) this.#decoder.end();
     else this.#inner.onResponseEnd(this, trailers);
   }
