@@ -18,11 +18,11 @@ export function waitInHeaders(headers: Headers, nowMs: number): number | null {
   const sentAtMs = httpDate(textIn(headers, 'date')) ?? nowMs;
   for (const name of ['retry-after-ms', 'x-ms-retry-after-ms']) {
     const ms = textIn(headers, name);
-    if (ms !== null && DECIMAL.test(ms)) return Math.ceil(Number(ms));
+    if (ms !== null && DECIMAL.test(ms)) return bounded(Number(ms));
   }
   const text = textIn(headers, 'retry-after');
   if (text === null) return waitForReset(headers, sentAtMs);
-  if (DECIMAL.test(text)) return Math.ceil(Number(text) * SECOND_MS);
+  if (DECIMAL.test(text)) return bounded(Number(text) * SECOND_MS);
   const untilMs = httpDate(text);
   return untilMs === null ? null : Math.max(0, untilMs - sentAtMs);
 }

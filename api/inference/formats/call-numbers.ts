@@ -122,7 +122,7 @@ function isAnotherCall(call: KnownCall, { index, id, name, json }: CallPiece): b
   // A piece of nothing but arguments goes on, because some servers make up a new id for each piece.
   if (id !== '' && call.id !== '' && id !== call.id) return name !== '' || json === '';
   if (name === '' || call.name === '') return false;
-  const isWhole = call.scan.isWhole && json.startsWith('{');
+  const isWhole = call.scan.isWhole && json.trimStart().startsWith('{');
   return isWhole || (name !== call.name && (call.hasArguments || index === null));
 }
 

@@ -59,6 +59,8 @@ const isForeignItem = (item: unknown): boolean =>
 /** A message of which nothing is left is left out, and its neighbours become one, because the roles take turns. */
 function withoutBlocks(messages: readonly unknown[], isSigned: boolean): readonly unknown[] {
   const kept: unknown[] = [];
+  /** The blocks of messages that are joined already, which grow: to copy them for each would take quadratic time. */
+  const joined = new WeakMap<object, unknown[]>();
   let isBehindGap = false;
   let isChanged = false;
   for (const message of messages) {
@@ -68,9 +70,14 @@ function withoutBlocks(messages: readonly unknown[], isSigned: boolean): readonl
       isBehindGap = true;
       continue;
     }
-    const joined = isBehindGap ? joinTurns(kept.at(-1), own) : null;
-    if (joined === null) kept.push(own);
-    else kept[kept.length - 1] = joined;
+    const last = kept.at(-1);
+    if (isBehindGap && isRecord(last) && isRecord(own) && last.role === own.role) {
+      const blocks = joined.get(last) ?? [...blocksOf(last.content)];
+      blocks.push(...blocksOf(own.content));
+      const whole = { ...last, content: blocks };
+      joined.set(whole, blocks);
+      kept[kept.length - 1] = whole;
+    } else kept.push(own);
     isBehindGap = false;
   }
   return isChanged ? kept : messages;
@@ -105,12 +112,6 @@ function isForeignBlock(block: unknown, isSigned: boolean): boolean {
   const data = textOf(block.data);
   return readCallSignature(data) !== null || readIssuer(data).issuer !== undefined;
 }
-
-/** `null`: they are of two roles. */
-const joinTurns = (one: unknown, next: unknown): unknown =>
-  isRecord(one) && isRecord(next) && one.role === next.role
-    ? { ...one, content: [...blocksOf(one.content), ...blocksOf(next.content)] }
-    : null;
 
 function blocksOf(content: unknown): readonly unknown[] {
   if (Array.isArray(content)) return content;

@@ -145,8 +145,8 @@ function withAllRequired(
   const [param] = candidate.leftOut;
   if (!requiresParameters || param === undefined) return candidate;
   return apiError('no_provider', {
-    param,
-    message: `No provider of this model takes \`${param}\`${shownValue(value, param)}, and \`provider.require_parameters\` asks for one that does. Leave one of the two out, or choose another model.`,
+    param: shorten(param),
+    message: `No provider of this model takes \`${shorten(param)}\`${shownValue(value, param)}, and \`provider.require_parameters\` asks for one that does. Leave one of the two out, or choose another model.`,
   });
 }
 

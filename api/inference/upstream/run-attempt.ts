@@ -83,7 +83,7 @@ async function attemptOnce(
   gateway.health.accepted(call.candidate, ticket);
   const shape = shapeOf(headerText(upstream, 'content-type') ?? '', upstream.firstBytes);
   if (shape === 'events' && plan.stream) return relayAnswer(call, upstream);
-  if (shape === 'events' && call.asksStream) return collectStream(call, upstream);
+  if (shape === 'events') return collectStream(call, upstream);
   const whole = await collectAnswer(upstream, JSON_ANSWER_BYTES);
   const attempt = readWholeAnswer(call, whole);
   return plan.stream && attempt.kind === 'json' ? relayWholeAnswer(call, upstream, attempt) : attempt;
