@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
 
 /*
@@ -117,9 +117,16 @@ export function saysPolicy(detail: Detail): boolean {
   if ([...reasons, status].some((reason) => POLICY_REASONS.has(reason))) return true;
   const names = [code, type, inner].map((name) => (typeof name === 'number' ? String(name) : name));
   if (names.some((name) => typeof name === 'string' && POLICY_NAME.test(name))) return true;
-  const message = messageOf(detail);
-  return POLICY.some((words) => words.test(message));
+  const message = messageOf(detail).replaceAll(NAMED, '');
+  return !ABOUT_FORM.test(message) && POLICY.some((words) => words.test(message));
 }
+
+/** What a sentence names: the words of the request, and the place of the fault at its beginning. */
+const NAMED =
+  /`[^`]{0,200}`|(?<!\w)'[^']{0,200}'(?!\w)|(?<!": ?|\\)"[^"]{0,60}"(?! ?:)|^[a-z_]{1,40}(?:[.[][\w.[\]]{1,100}|_[a-z_]{1,40}): /gi;
+/** The beginning of a sentence about the request's form. */
+const ABOUT_FORM =
+  /^\W{0,3}(?:(?:unknown|unrecognized|unsupported|unexpected|missing|invalid|extra) (?:request |required |input )?(?:parameter|argument|field|property|header|value|option|type|name|key|tool|model|json)|extra inputs?)\b/i;
 
 const POLICY_REASONS: ReadonlySet<unknown> = new Set([
   'PROHIBITED_CONTENT',
@@ -148,24 +155,39 @@ const POLICY: readonly RegExp[] = [
 
 /** The wait that an error names in words, such as `1h6m0.5s`, in milliseconds; `null`: none. */
 export function saysWait(detail: Detail): number | null {
-  const found = WAIT.exec(messageOf(detail));
-  if (found === null) return null;
-  const [, hours = '0', minutes = '0', amount, unit = 's'] = found;
-  const ofUnit = UNITS.get(unit.toLowerCase()) ?? SECOND_MS;
-  const ms = Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS + Number(amount) * ofUnit;
-  return Number.isFinite(ms) ? Math.ceil(ms) : null;
+  const message = messageOf(detail);
+  const begin = WAIT.exec(message);
+  if (begin === null) return null;
+  let from = begin.index + begin[0].length;
+  let ms: number | null = null;
+  for (;;) {
+    WAIT_PART.lastIndex = from;
+    const part = WAIT_PART.exec(message);
+    if (part === null) return ms === null ? null : Math.ceil(ms);
+    const [text, amount, unit = ''] = part;
+    const partMs = Number(amount) * unitMs(unit.toLowerCase());
+    if (Number.isNaN(partMs)) return ms === null ? null : Math.ceil(ms);
+    ms = (ms ?? 0) + partMs;
+    from += text.length;
+  }
 }
 
+/** Services that are "available 24 hours a day" name no wait. */
 const WAIT =
-  /(?:try again|retry|available|wait)(?: again)?(?: (?:in|after|for))? (?:about )?(?:(\d{1,3})h)?(?:(\d{1,4})m)?(\d{1,6}(?:\.\d{1,6})?) ?(ms|milliseconds?|m|minutes?|h|hours?|seconds?|secs?|s)\b/i;
-const UNITS: ReadonlyMap<string, number> = new Map([
-  ['ms', 1],
-  ['millisecond', 1],
-  ['milliseconds', 1],
-  ['m', MINUTE_MS],
-  ['minute', MINUTE_MS],
-  ['minutes', MINUTE_MS],
-  ['h', HOUR_MS],
-  ['hour', HOUR_MS],
-  ['hours', HOUR_MS],
-]);
+  /(?:(?:try(?:ing)? again|retry(?:ing)?|wait)(?: again)?(?: (?:in|after|for))?|(?:available|resets?)(?: again)? (?:in|after)) (?:(?:about|approximately|at least|another|a further) )?(?=\d)/i;
+/** One of the parts of `1h6m0.5s`, of `2 minutes 30 seconds` or of `1 hour and 5 min`. */
+const WAIT_PART = /(?:,? and |, | )?(\d{1,6}(?:\.\d{1,9})?) ?([a-z]{1,12})(?![a-z])/iy;
+
+/** NaN: a word that is no unit of time. */
+function unitMs(unit: string): number {
+  for (const [words, ms] of UNITS) if (words.test(unit)) return ms;
+  return Number.NaN;
+}
+
+const UNITS: readonly (readonly [words: RegExp, ms: number])[] = [
+  [/^(?:ms|msecs?|milliseconds?)$/, 1],
+  [/^(?:s|secs?|seconds?)$/, SECOND_MS],
+  [/^(?:m|mins?|minutes?)$/, MINUTE_MS],
+  [/^(?:h|hrs?|hours?)$/, HOUR_MS],
+  [/^(?:d|days?)$/, DAY_MS],
+];

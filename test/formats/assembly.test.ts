@@ -58,17 +58,22 @@ describe('the chunks of a chat', () => {
         assembly.read(Buffer.from(`{"id":"gen-1","choices":[],"usage":${usage}}`), '');
         const text = assembly.answer()?.toString() ?? '';
         expect(text.endsWith(`,"usage":${usage}}`)).toBe(true);
+        // A call that has neither name nor arguments is none.
+        const calls = answer.calls.filter(({ name, json }) => name !== '' || json.length > 0);
         const messageOf = (choice: number) => ({
           role: 'assistant',
           content: answer.content.join(''),
           refusal: null,
           ...(answer.reasoning.length === 0 ? {} : { reasoning: answer.reasoning.join('') }),
-          ...(answer.calls.length === 0
+          ...(calls.length === 0
             ? {}
             : {
-                tool_calls: answer.calls.map(({ id, name, json }, index) => ({
-                  // A call without an id could not be answered.
-                  id: id || madeCallId(choice === 0 ? 'gen-1' : `gen-1 ${choice}`, index),
+                tool_calls: calls.map(({ id, name, json }, index) => ({
+                  // A call without an id could not be answered, nor could one with that of another.
+                  id:
+                    id !== '' && calls.findIndex((call) => call.id === id) === index
+                      ? id
+                      : madeCallId(choice === 0 ? 'gen-1' : `gen-1 ${choice}`, index),
                   type: 'function',
                   // Arguments of nothing are an object of nothing.
                   function: { name, arguments: json.join('') || '{}' },

@@ -57,6 +57,18 @@ describe('calls that have the same id', () => {
     ]);
   });
 
+  it('but for letters that a server of the messages format does not take are told apart there', () => {
+    const messages = [
+      ...[user, calling(call('f.1', 1), call('f:1', 2), call('f_1', 3))],
+      ...[result('f:1', 'two'), result('f_1', 'three'), result('f.1', 'one')],
+    ];
+    expect(pairsIn(sentTo('chat', 'messages', { messages }).messages)).toEqual([
+      [1, 'one'],
+      [2, 'two'],
+      [3, 'three'],
+    ]);
+  });
+
   it('are told apart at a server of the chat format, too', () => {
     const input = [1, 2].flatMap((n) => [
       { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },

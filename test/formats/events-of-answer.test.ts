@@ -392,6 +392,25 @@ describe('a whole answer where a stream was asked for', () => {
     ).toBeLessThan(SSE_EVENT_BYTES);
   });
 
+  it('says how it ended at its end alone', () => {
+    const ended = {
+      stop_reason: 'refusal',
+      stop_details: { type: 'refusal', category: 'x' },
+      container: { id: 'c' },
+      context_management: { applied_edits: [{ type: 'y' }] },
+    };
+    const [begun, ...others] = eventsFor('messages', { id: 'm', content: [], ...ended, usage: {} });
+    const { stop_reason, stop_details, container, context_management } = recordOf(begun?.message);
+    expect({ stop_reason, stop_details, container, context_management }).toEqual({
+      stop_reason: null,
+      stop_details: null,
+      container: null,
+      context_management: null,
+    });
+    const { context_management: managed, ...delta } = ended;
+    expect(others[0]).toMatchObject({ type: 'message_delta', delta, context_management: managed });
+  });
+
   it.each(['', '[]', '"x"', '{', 'null'])('is none where it is no object: %s', (text) => {
     for (const format of ['chat', 'responses', 'messages'] as const)
       expect(eventsOfAnswer(format, Buffer.from(text))).toBeNull();
@@ -410,6 +429,10 @@ describe('the shape of an answer', () => {
     ['text/html', '<html>', 'json'],
     ['text/event-stream; charset=utf-8', 'dat', 'events'],
     ['application/json', '', 'json'],
+    ['text/plain', 'd', 'events'],
+    ['text/plain', 'data', 'events'],
+    ['', 'even', 'events'],
+    ['text/plain', 'dates', 'json'],
   ])('is what its first bytes say, before its type: %s, %j', (type, first, shape) => {
     expect(shapeOf(type, Buffer.from(first))).toBe(shape);
   });

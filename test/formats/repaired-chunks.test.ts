@@ -40,7 +40,6 @@ const documented: [string, object[]][] = [
   ['text', [begin, ...text, end]],
   ['text and usage', [begin, ...text, end, counted]],
   ['text that begins in the first chunk', [chunk({ role: 'assistant', content: 'Rain' }), end]],
-  ['a role in every chunk', [begin, chunk({ role: 'assistant', content: 'Rain' }), end]],
   [
     'reasoning and members of a vendor',
     [begin, chunk({ reasoning_content: 'Hm.', news: [1] }), ...text, end],
@@ -121,6 +120,14 @@ const texts: [string, object[]][] = [
     ],
   ],
   ['without any role', [...text, end]],
+  [
+    'with a role in every chunk',
+    [
+      begin,
+      ...text.map(({ choices: [each] }) => chunk({ ...each?.delta, role: 'assistant' })),
+      chunk({ role: 'assistant' }, { finish_reason: 'stop' }),
+    ],
+  ],
   [
     'without the index of the choice',
     [begin, ...text, end].map((each) => ({
@@ -255,6 +262,14 @@ describe('an answer without an id', () => {
     const shown = eventsOf(await passedStream([nameless, begin, ...text, end], { publicModel: 'acme/m' }));
     expect(shown[0]).toEqual({ ...frame, model: 'acme/m', choices: [], filters: [{ ok: true }] });
     expect(new Set(shown.map(({ id }) => id))).toEqual(new Set(['x']));
+  });
+
+  it('is not waited for without end', async () => {
+    const nameless = { ...without(frame, 'id'), choices: [], padding: 'x'.repeat(1_000) };
+    const chunks = [...Array.from({ length: 100 }, () => nameless), begin, end];
+    const shown = eventsOf(await passedStream(chunks));
+    expect(shown).toHaveLength(chunks.length);
+    expect(new Set(shown.map(({ id }) => id))).toEqual(new Set([OWN_ID]));
   });
 
   it('that gets a new one with each chunk keeps the first', async () => {

@@ -58,6 +58,14 @@ describe('a schema that a server holds its model to', () => {
     ],
     [{ oneOf: [{ type: 'string' }] }, { anyOf: [{ type: 'string' }] }],
     [
+      { anyOf: [{ type: 'string' }], oneOf: [{ const: 'a' }] },
+      { anyOf: [{ type: 'string' }], description: '{oneOf: [{"const":"a"}]}' },
+    ],
+    [
+      { oneOf: [{ const: 'a' }], anyOf: [{ type: 'string' }] },
+      { anyOf: [{ type: 'string' }], description: '{oneOf: [{"const":"a"}]}' },
+    ],
+    [
       { $schema: 'x', enum: ['a'], default: 'a', title: 'T' },
       { enum: ['a'], default: 'a', title: 'T' },
     ],

@@ -42,6 +42,11 @@ const cases: Case[] = [
     calls: [called('t1', 'get', '{"a":1}')],
   },
   {
+    who: 'begins with a piece of nothing under a number of its own',
+    pieces: [[piece(0, 't0', null, '')], [piece(1, 'a', 'f', '{"x":')], [piece(1, null, null, '1}')]],
+    calls: [called('a', 'f', '{"x":1}')],
+  },
+  {
     who: 'numbers parallel calls, and sends each in pieces',
     pieces: [
       [piece(0, 'a', 'f', '')],
@@ -153,12 +158,17 @@ const cases: Case[] = [
       [piece(1, 'same', null, '2}')],
       [piece(0, 'same', null, ' ')],
     ],
-    calls: [called('same', 'f', '{"x":1} '), called('same', 'g', '{"y":2}')],
+    calls: [called('same', 'f', '{"x":1} '), called(madeCallId('x', 1), 'g', '{"y":2}')],
+  },
+  {
+    who: 'gives all calls one id, and sends them in one chunk',
+    pieces: [[piece(0, 'f', 'f', '{"x":1}'), piece(1, 'f', 'f', '{"x":2}')]],
+    calls: [called('f', 'f', '{"x":1}'), called(madeCallId('x', 1), 'f', '{"x":2}')],
   },
   {
     who: 'gives all calls one id and one number, and sends each whole',
     pieces: [[piece(0, 'f', 'f', '{"x":1}')], [piece(0, 'f', 'f', '{"x":2}')]],
-    calls: [called('f', 'f', '{"x":1}'), called('f', 'f', '{"x":2}')],
+    calls: [called('f', 'f', '{"x":1}'), called(madeCallId('x', 1), 'f', '{"x":2}')],
   },
   {
     who: 'gives all calls one id and no number, and sends each in pieces',
@@ -167,7 +177,7 @@ const cases: Case[] = [
       [piece(null, 'f', 'f', '{"x":')],
       [piece(null, 'f', null, '2}')],
     ],
-    calls: [called('f', 'f', '{"x":1}'), called('f', 'f', '{"x":2}')],
+    calls: [called('f', 'f', '{"x":1}'), called(madeCallId('x', 1), 'f', '{"x":2}')],
   },
   {
     who: 'numbers later pieces on, and repeats the id',
@@ -307,6 +317,31 @@ describe('a call of which a stream ends without a word', () => {
     });
   });
 
+  it.each([
+    ['', ''],
+    ['*** Begin', '*** Begin'],
+    ['{"input":"a\\nb', 'a\nb'],
+    ['{"input":"a\\n\\u00e', 'a\n'],
+    ['{"input":"a\\u00e9\\\\', 'a\u00e9\\'],
+    ['{"input":"a\\\\\\', 'a\\'],
+    ['{"input":"a', 'a'],
+    ['{"input":"a"', 'a'],
+    ['{ "input" : "line 1\nline 2\tend" }', 'line 1\nline 2\tend'],
+    ['{"input":"say "hi" to them"}', 'say "hi" to them'],
+    ['{"input":"match \\d+ in \\"x\\""}', 'match \\d+ in "x"'],
+    ['{"patch":"*** Begin"}', '*** Begin'],
+    ['{"input":', '{"input":'],
+    ['{"a":1}', '{"a":1}'],
+    ['"*** Begin"', '*** Begin'],
+  ])('of a custom tool has the text in arguments that are cut or no JSON: %j', (json, text) => {
+    const call = { index: 0, id: 'c', function: { name: 'patch', arguments: json } };
+    const answer = { events: [chunk({ tool_calls: [call] })], whole: {} };
+    for (const shown of [shownStream, shownCollected])
+      expect(shown('chat', 'responses', answer, custom)).toMatchObject({
+        output: [{ type: 'custom_tool_call', input: text }],
+      });
+  });
+
   it('that waited for its name is shown all the same', () => {
     const answer = {
       events: [chunk({ tool_calls: [{ index: 0, id: 'c', function: { arguments: '{"a":1}' } }] })],
@@ -325,6 +360,84 @@ describe('a call of which a stream ends without a word', () => {
     const answer = { events: [begun, ended, late], whole: {} };
     expect(shownStream('chat', 'chat', answer)).toMatchObject({
       choices: [{ message: { tool_calls: [{ function: { arguments: '{"a":1}' } }] } }],
+    });
+  });
+});
+
+describe('blocks of a server of the messages format that begins one before the last has ended', () => {
+  const start = (index: number, content_block: object) => ({
+    type: 'content_block_start',
+    ...{ index, content_block },
+  });
+  const delta = (index: number, piece: object) => ({ type: 'content_block_delta', index, delta: piece });
+  const json = (index: number, partial_json: string) =>
+    delta(index, { type: 'input_json_delta', partial_json });
+  const stop = (index: number) => ({ type: 'content_block_stop', index });
+  const use = (id: string) => ({ type: 'tool_use', id, name: `f_${id}`, input: {} });
+  const stream = (...events: object[]) => ({
+    whole: {},
+    events: [
+      { type: 'message_start', message: { id: 'x', role: 'assistant', content: [] } },
+      ...events,
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+      { type: 'message_stop' },
+    ],
+  });
+  const callsIn = (answer: ReturnType<typeof stream>, shown: typeof shownStream): unknown => {
+    const { choices } = shown('messages', 'chat', answer) as {
+      choices: { message: Record<string, unknown> }[];
+    };
+    return choices[0]?.message.tool_calls;
+  };
+  const toolCall = (id: string, text: string) => ({
+    id,
+    type: 'function',
+    function: { name: `f_${id}`, arguments: text },
+  });
+
+  it.each([
+    ['streamed', shownStream],
+    ['put together', shownCollected],
+  ] as const)('are whole calls, each with its own input: %s', (_how, shown) => {
+    const interleaved = stream(
+      ...[start(0, use('a')), start(1, use('b')), start(2, use('c'))],
+      ...[json(0, '{"x":'), json(1, '{"y":2}'), stop(1), json(0, '1}'), stop(0), stop(2)],
+    );
+    const calls = [toolCall('a', '{"x":1}'), toolCall('b', '{"y":2}'), toolCall('c', '{}')];
+    expect(callsIn(interleaved, shown)).toEqual(calls);
+    expect(callsIn(stream(start(0, use('a')), start(1, use('b')), json(1, '{"y":2}')), shown)).toEqual([
+      toolCall('a', '{}'),
+      toolCall('b', '{"y":2}'),
+    ]);
+  });
+
+  it('that all have one id are told apart', () => {
+    const twice = stream(start(0, use('a')), stop(0), start(1, use('a')), stop(1));
+    expect(callsIn(twice, shownStream)).toEqual([
+      toolCall('a', '{}'),
+      { ...toolCall('a', '{}'), id: madeCallId('x', 1) },
+    ]);
+  });
+
+  it('prove the text of their own block', () => {
+    const citation = { type: 'web_search_result_location', url: 'https://a.example/', title: 'A' };
+    const cited = stream(
+      start(0, { type: 'text', text: '' }),
+      delta(0, { type: 'text_delta', text: 'Rain.' }),
+      start(1, { type: 'text', text: '' }),
+      delta(0, { type: 'citations_delta', citation }),
+      delta(1, { type: 'text_delta', text: ' Sun.' }),
+      ...[stop(0), stop(1)],
+    );
+    expect(shownStream('messages', 'chat', cited)).toMatchObject({
+      choices: [
+        {
+          message: {
+            content: 'Rain. Sun.',
+            annotations: [{ url_citation: { url: citation.url, start_index: 0, end_index: 5 } }],
+          },
+        },
+      ],
     });
   });
 });

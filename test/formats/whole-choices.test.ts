@@ -32,6 +32,12 @@ const call = (more: object = {}) => ({
 });
 const message = (more: object = {}) => ({ role: 'assistant', content: 'Rain', refusal: null, ...more });
 
+it('calls that their server gave one id are told apart', () => {
+  const choices = [{ index: 0, message: message({ tool_calls: [call(), call(), call()] }) }];
+  const ids = ['c', madeCallId('x', 1), madeCallId('x', 2)];
+  expect(choicesOf(choices)).toMatchObject([{ message: { tool_calls: ids.map((id) => call({ id })) } }]);
+});
+
 describe('an answer that every client can read', () => {
   it.each([
     ['text', [{ index: 0, message: { role: 'assistant', content: 'Rain' }, finish_reason: 'stop' }]],
@@ -54,6 +60,7 @@ describe('an answer that every client can read', () => {
     ],
     ['no choice', []],
     ['choices that are none', 'none'],
+    ['calls with two ids', [{ index: 0, message: message({ tool_calls: [call(), call({ id: 'd' })] }) }]],
   ])('passes as it came: %s', (_of, choices) => {
     const json = answerOf(choices).replace('{', '{ ');
     expect(read(json).answer.bytes.toString()).toBe(json);

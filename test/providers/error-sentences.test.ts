@@ -230,6 +230,8 @@ describe('a refusal by a vendor’s policy', () => {
     ['GLM', { code: '1301', message: 'x' }],
     ['xAI', said('Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE')],
     ['Gemini', { message: 'x', metadata: { block_reason: 'PROHIBITED_CONTENT' } }],
+    ['a vendor with apostrophes', said("The provider's system says it violates OpenAI's usage policies.")],
+    ['a gateway that repeats JSON', said('400: {"error":{"message":"Content violates our usage policy"}}')],
   ])('is known by what %s says: %j', (_vendor, detail) => {
     expect(saysPolicy(detail)).toBe(true);
   });
@@ -241,6 +243,14 @@ describe('a refusal by a vendor’s policy', () => {
     ],
     ['an unknown field', said('Extra inputs are not permitted')],
     ['a field of content', said('messages[0].content must be a string')],
+    [
+      'a tool with a quoted name',
+      said("Invalid 'tools[0].name': 'content filter' does not match the pattern ^[a-z]+$"),
+    ],
+    ['a value with a quoted name', said('response_format: "content moderation" is not one of text, json')],
+    ['a word of the request in marks', said('No function `flagged as spam` was declared')],
+    ['a parameter', said('Unknown parameter: content filter')],
+    ['a field that is too much', said('Extra inputs are not permitted: safety settings')],
   ])('is not taken for %s: %j', (_what, detail) => {
     expect(saysPolicy(detail)).toBe(false);
   });
@@ -255,6 +265,16 @@ describe('a wait', () => {
     ['Too many requests, retry after 30 seconds', 30_000],
     ['The model is loading, wait about 2 minutes', 120_000],
     ['Rate limit reached.', null],
+    ['Please try again in 5 min.', 300_000],
+    ['Retry in 3 hrs', 10_800_000],
+    ['Please try again in 2 minutes 30 seconds.', 150_000],
+    ['Your quota resets in 1 hour and 5 min', 3_900_000],
+    ['Please try again in 1h6m0.5s', 3_960_500],
+    ['Retry after 1 day, 2 hours', 93_600_000],
+    ['Wait another 10 secs before the next call', 10_000],
+    ['The model is available 24 hours a day', null],
+    ['Please wait for 3 people', null],
+    ['Please try again in 20', null],
   ])('is read where it is in words: %s', (message, ms) => {
     expect(saysWait(said(message))).toBe(ms);
   });

@@ -5,7 +5,8 @@ import { readAnswerPart } from '../price/answer-part.ts';
 import { AnswerText, addChat } from '../price/answer-text.ts';
 import { countedBy } from '../price/stream-text-count.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
-import { CallNumbers, callPiecesIn, madeCallId, readCallPiece } from './call-numbers.ts';
+import { CallIds } from './call-ids.ts';
+import { CallNumbers, callPiecesIn, readCallPiece } from './call-numbers.ts';
 import { ChatStream } from './chat-stream.ts';
 import { CountedElsewhere } from './counted-elsewhere.ts';
 import { chatEndOf } from './end-words.ts';
@@ -90,6 +91,8 @@ class Choice {
   /** The message as a server repeats it beside the pieces, or sends it in the place of them. */
   #repeated: Readonly<Record<string, unknown>> = {};
   readonly #calls: Record<string, unknown>[] = [];
+  /** Those that are something, in the order in which they came to be. */
+  readonly #begun = new Set<Record<string, unknown>>();
   readonly #numbers = new CallNumbers();
 
   constructor(index: unknown) {
@@ -112,10 +115,11 @@ class Choice {
     const { usage: _, ...repeated } = this.#repeated;
     const message = withMissing(this.#message, repeated);
     const id = idOfChoice(answerId, this.#value.index);
-    if (this.#calls.length > 0)
-      message.tool_calls = this.#calls.flatMap((call, number) =>
-        isSomething(call) ? [wholeCall(call, madeCallId(id, number))] : [],
-      );
+    const ids = new CallIds();
+    const calls = Array.from(this.#begun, (call, number) =>
+      wholeCall(call, ids.idOf(textOf(call.id), id, number)),
+    );
+    if (calls.length > 0) message.tool_calls = calls;
     const reason = chatEndOf(textOf(this.#value.finish_reason), callPiecesIn(message.tool_calls).length > 0);
     return { ...this.#value, message, finish_reason: reason };
   }
@@ -139,6 +143,7 @@ class Choice {
     const { arguments: _arguments, ...ofFunction } = recordOf(given);
     if (isRecord(given)) mergeDelta(rest, { function: { ...ofFunction, arguments: piece.json } });
     mergeDelta(known, rest);
+    if (isSomething(known)) this.#begun.add(known);
   }
 }
 

@@ -1,4 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
+import { CHOICES_MAX } from '#core/limits.ts';
 import { plainNumber } from '../json/exact-json.ts';
 import { answerBounds, MemberChanges, rebuildJsonObject, scanJsonObject } from '../json/json-object.ts';
 import { parseRecord, parseTexts } from '../json/parse-record.ts';
@@ -40,6 +41,7 @@ export class ChunkRepair {
   #model = '';
   /** Chunks before the first that names the answer. */
   #waiting: Buffer[] = [];
+  #waitingBytes = 0;
 
   constructor(names: OwnNames, text: EventTextCount<ChunkNote>) {
     this.#names = names;
@@ -85,6 +87,7 @@ export class ChunkRepair {
   released(): Buffer[] {
     const waiting = this.#waiting;
     this.#waiting = [];
+    this.#waitingBytes = 0;
     return waiting.map((chunk) => this.named(chunk));
   }
 
@@ -112,7 +115,7 @@ export class ChunkRepair {
 
   #isStandard(choice: unknown): boolean {
     if (!isRecord(choice)) return true;
-    return Number.isSafeInteger(choice.index) && this.#choice(indexOf(choice)).isStandard(choice);
+    return choice.index === indexOf(choice) && this.#choice(indexOf(choice)).isStandard(choice);
   }
 
   /** Repairs a chunk by the bytes of an earlier one. */
@@ -129,8 +132,9 @@ export class ChunkRepair {
     if (chunk === null) return shown;
     const choices = records(chunk.choices);
     this.#noteFrame(chunk);
-    if (this.#id === '' && choices.length === 0) {
+    if (this.#id === '' && choices.length === 0 && this.#waitingBytes < WAITING_BYTES_MAX) {
       this.#waiting.push(shown);
+      this.#waitingBytes += shown.length;
       return null;
     }
     // The first chunk of the answer does not name it, so it keeps the name that it gets here.
@@ -184,6 +188,8 @@ export class ChunkRepair {
 }
 
 const OBJECT = 'chat.completion.chunk';
+/** Chunks without a choice that wait for the name of the answer. */
+const WAITING_BYTES_MAX = 65_536;
 
 /** Azure's first chunk says 0, before anything is known. */
 const isTime = (value: unknown): boolean => {
@@ -191,8 +197,9 @@ const isTime = (value: unknown): boolean => {
   return Number.isSafeInteger(number) && number !== 0;
 };
 
-/** A server that numbers no choices has one. */
+/** A server that numbers no choices has one, as one has whose number no request can ask for. */
 function indexOf({ index }: Chunk): number {
   const number = plainNumber(index);
-  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : 0;
+  const isAsked = typeof number === 'number' && Number.isSafeInteger(number) && number >= 0;
+  return isAsked && number < CHOICES_MAX ? number : 0;
 }

@@ -18,6 +18,10 @@ export function eventsOfMessage(message: Record<string, unknown>): Buffer {
     content: [],
     stop_reason: null,
     stop_sequence: null,
+    // They tell of the end, and the event before the last has them.
+    ...(stop_details === undefined ? {} : { stop_details: null }),
+    ...(container === undefined ? {} : { container: null }),
+    ...(context_management === undefined ? {} : { context_management: null }),
     ...(usage === undefined ? {} : { usage: { ...recordOf(usage), output_tokens: 0 } }),
   };
   const delta = {

@@ -1,5 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
-import { CallNumbers, type CallPiece, callPiecesIn, madeCallId, readCallPiece } from './call-numbers.ts';
+import { CallIds } from './call-ids.ts';
+import { CallNumbers, type CallPiece, callPiecesIn, readCallPiece } from './call-numbers.ts';
 import { recordOf, textOf } from './values.ts';
 
 type Piece = Record<string, unknown>;
@@ -11,11 +12,15 @@ type Piece = Record<string, unknown>;
  */
 export class StreamedCalls {
   readonly #numbers = new CallNumbers();
-  /** By their numbers. */
+  /** By the order in which their server begins them, those included that turn out to be none. */
   readonly #calls: StreamedCall[] = [];
+  readonly #ids = new CallIds();
+  #numbered = 0;
+  #openCount = 0;
 
-  get count(): number {
-    return this.#calls.length;
+  /** Whether a call was shown, or will be. */
+  get areAny(): boolean {
+    return this.#numbered > 0;
   }
 
   /** Whether something is missing now that the answer ends. */
@@ -26,12 +31,16 @@ export class StreamedCalls {
   /** Whether the pieces of one chunk are as OpenAI writes them. */
   areStandard(pieces: unknown): boolean {
     if (!Array.isArray(pieces)) return false;
-    let count = this.#calls.length;
+    // A piece may belong to a call that waits, whatever its number.
+    let count = this.#calls.length === this.#openCount ? this.#openCount : Number.NaN;
+    const begun = new Set<unknown>();
+    const isNew = ({ id }: Piece): boolean => !this.#ids.has(textOf(id)) && begun.size < begun.add(id).size;
     return pieces.every((piece) => {
       if (!isRecord(piece) || typeof piece.index !== 'number') return false;
       const place = this.#numbers.placeOf(piece.index);
-      if (place === undefined) return piece.index === count++ && isFirstPiece(piece);
-      return place === piece.index && isLaterPiece(piece) && this.#calls[place]?.isOpen === true;
+      if (place === undefined) return piece.index === count++ && isFirstPiece(piece) && isNew(piece);
+      const call = this.#calls[place];
+      return isLaterPiece(piece) && call?.isOpen === true && call.index === piece.index;
     });
   }
 
@@ -39,6 +48,11 @@ export class StreamedCalls {
   note(pieces: unknown): void {
     for (const piece of callPiecesIn(pieces)) {
       const { call, read } = this.#callOf(piece);
+      call.index ??= this.#numbered++;
+      if (!call.isOpen) {
+        this.#ids.add(read.id);
+        this.#openCount++;
+      }
       call.isOpen = true;
       call.hasArguments ||= read.json !== '';
     }
@@ -51,11 +65,12 @@ export class StreamedCalls {
 
   /** Writes what is missing at the end: calls that still wait, and arguments that can be parsed. */
   missing(answerId: string): Piece[] {
-    return this.#calls.flatMap((call, index) => {
-      if (!isIncomplete(call)) return [];
+    return this.#calls.flatMap((call) => {
+      const { index } = call;
+      if (index === null || !isIncomplete(call)) return [];
       if (!call.isOpen) {
         if (!call.isCustom) call.json ||= NO_ARGUMENTS;
-        return [firstPiece(call, index, answerId)];
+        return [this.#firstPiece(call, index, answerId)];
       }
       call.hasArguments = true;
       return [{ index, function: { arguments: NO_ARGUMENTS } }];
@@ -63,7 +78,7 @@ export class StreamedCalls {
   }
 
   #repairedPiece(piece: Piece, answerId: string): Piece[] {
-    const { call, read, number } = this.#callOf(piece);
+    const { call, read } = this.#callOf(piece);
     const { index: _index, id: _id, type, function: ofFunction, custom, ...rest } = piece;
     const { name: _name, arguments: _arguments, input: _input, ...inner } = recordOf(custom ?? ofFunction);
     if (!call.isOpen) {
@@ -73,22 +88,30 @@ export class StreamedCalls {
       call.json += read.json;
       Object.assign(call.rest, rest);
       Object.assign(call.inner, inner);
+      if (!isSomething(call)) return [];
+      call.index ??= this.#numbered++;
       const isComplete = call.name !== '' && (call.id !== '' || call.json !== '');
-      return isComplete || call.json.length > WAITING_CHARS_MAX ? [firstPiece(call, number, answerId)] : [];
+      const mayBegin = isComplete || call.json.length > WAITING_CHARS_MAX;
+      return mayBegin ? [this.#firstPiece(call, call.index, answerId)] : [];
     }
     call.hasArguments ||= read.json !== '';
     const hasBody = read.json !== '' || Object.keys(inner).length > 0;
     if (!hasBody && Object.keys(rest).length === 0) return [];
-    return [{ index: number, ...(hasBody ? bodyOf(call, { ...inner }, read.json) : {}), ...rest }];
+    return [{ index: call.index, ...(hasBody ? bodyOf(call, { ...inner }, read.json) : {}), ...rest }];
   }
 
-  #callOf(piece: Piece): { call: StreamedCall; read: CallPiece; number: number } {
+  #firstPiece(call: StreamedCall, index: number, answerId: string): Piece {
+    this.#openCount++;
+    return firstPiece(call, index, this.#ids.idOf(call.id, answerId, index));
+  }
+
+  #callOf(piece: Piece): { call: StreamedCall; read: CallPiece } {
     const read = readPiece(piece);
     const number = this.#numbers.numberOf(read);
     const call = this.#calls[number] ?? newCall();
     this.#calls[number] = call;
     call.isCustom ||= isRecord(piece.custom);
-    return { call, read, number };
+    return { call, read };
   }
 }
 
@@ -102,6 +125,8 @@ interface StreamedCall {
   /** Other members of the call, such as its signature, and of its function, which came as early. */
   rest: Piece;
   inner: Piece;
+  /** Its number among the calls; `null`: it has neither name nor arguments yet. */
+  index: number | null;
   /** Its first piece was shown. */
   isOpen: boolean;
   hasArguments: boolean;
@@ -115,6 +140,7 @@ const newCall = (): StreamedCall => ({
   json: '',
   rest: {},
   inner: {},
+  index: null,
   isOpen: false,
   hasArguments: false,
 });
@@ -124,18 +150,21 @@ const NO_ARGUMENTS = '{}';
 const WAITING_CHARS_MAX = 65_536;
 
 /** A call that has neither name nor arguments is none: some servers send a last piece of nothing under an id of its own. */
-const isIncomplete = ({ isOpen, hasArguments, isCustom, name, json }: StreamedCall): boolean =>
-  isOpen ? !(hasArguments || isCustom) : name !== '' || json !== '';
+const isSomething = ({ name, json, isCustom, type }: StreamedCall): boolean =>
+  isCustom || name !== '' || json !== '' || (type !== '' && type !== 'function');
 
-function firstPiece(call: StreamedCall, index: number, answerId: string): Piece {
-  const { id, name, type, isCustom, json, inner, rest } = call;
+const isIncomplete = ({ index, isOpen, hasArguments, isCustom }: StreamedCall): boolean =>
+  isOpen ? !(hasArguments || isCustom) : index !== null;
+
+function firstPiece(call: StreamedCall, index: number, id: string): Piece {
+  const { name, type, isCustom, json, inner, rest } = call;
   call.isOpen = true;
   call.hasArguments = json !== '';
   call.json = '';
   const ownType = isCustom ? 'custom' : 'function';
   return {
     index,
-    id: id || madeCallId(answerId, index),
+    id,
     type: type || ownType,
     ...bodyOf(call, { ...inner, name }, json),
     ...rest,

@@ -30,8 +30,8 @@ export class StreamedChoice {
     if (!isRecord(delta) || message !== undefined) return false;
     const { role, content, tool_calls: calls } = delta;
     const isText = typeof content === 'string' || (content ?? null) === null;
-    if (!isText || (role === undefined) !== this.#isBegun || (role !== undefined && textOf(role) === ''))
-      return false;
+    const isRoleInPlace = this.#isBegun ? role === undefined : textOf(role) !== '';
+    if (!isText || !isRoleInPlace) return false;
     if (calls !== undefined && !this.#calls.areStandard(calls)) return false;
     if (reason === null) return !this.#isFinished || !this.#isRepeated;
     const isComplete = !this.#isRepeated && !this.#calls.isIncomplete;
@@ -63,7 +63,7 @@ export class StreamedChoice {
         index: number,
         delta: shown,
         ...rest,
-        finish_reason: word === '' || mustWait ? null : chatEndOf(word, this.#calls.count > 0),
+        finish_reason: word === '' || mustWait ? null : chatEndOf(word, this.#calls.areAny),
       },
       isRepeatable:
         wasBegun && !mustWait && message === undefined && (recordOf(delta).tool_calls ?? null) === null,
@@ -75,7 +75,7 @@ export class StreamedChoice {
     if (this.#isFinished && !this.#isRepeated && !this.#calls.isIncomplete) return null;
     const { tool_calls: pieces, ...delta } = this.#withRepeated({}, answerId);
     const calls = [...callPiecesIn(pieces), ...this.#calls.missing(answerId)];
-    const word = chatEndOf(this.#waitingEnd, this.#calls.count > 0);
+    const word = chatEndOf(this.#waitingEnd, this.#calls.areAny);
     const finish_reason = this.#isFinished ? null : word;
     this.#isFinished = true;
     return { index, delta: calls.length === 0 ? delta : { ...delta, tool_calls: calls }, finish_reason };
@@ -86,8 +86,8 @@ export class StreamedChoice {
   }
 
   #delta({ role, content, tool_calls: calls, ...rest }: Members, answerId: string): Members {
-    // Clients cannot name the author of a message that begins without one.
-    const author = textOf(role) || (this.#isBegun ? '' : 'assistant');
+    // Clients cannot name the author of a message that begins without one, and Python's official one adds up those of all chunks.
+    const author = this.#isBegun ? '' : textOf(role) || 'assistant';
     this.#isBegun = true;
     const delta: Members = { ...(author === '' ? {} : { role: author }) };
     if (Array.isArray(content)) addParts(delta, content);
@@ -117,7 +117,7 @@ export class StreamedChoice {
     this.#noteSaid(delta);
     const calls = [
       ...callPiecesIn(pieces),
-      ...(this.#calls.count > 0 ? [] : this.#calls.repaired(whole, answerId)),
+      ...(this.#calls.areAny ? [] : this.#calls.repaired(whole, answerId)),
     ];
     return calls.length === 0 ? delta : { ...delta, tool_calls: calls };
   }
@@ -125,8 +125,6 @@ export class StreamedChoice {
 
 /** Servers have two names for the same reasoning. */
 const KIND_OF: Readonly<Record<string, string>> = { reasoning_content: 'reasoning' };
-
-/** Some servers write `null` as a text. */
 
 const isWordOfFormat = (word: unknown): boolean =>
   typeof word === 'string' && chatEndOf(word, false) === word;

@@ -1,6 +1,7 @@
 import { isRecord } from '#core/is-record.ts';
 import { parseExact, plainNumber } from '../json/exact-json.ts';
-import { callPiecesIn, madeCallId, readCallPiece } from './call-numbers.ts';
+import { CallIds } from './call-ids.ts';
+import { callPiecesIn, readCallPiece } from './call-numbers.ts';
 import { chatEndOf } from './end-words.ts';
 import { mergeDelta } from './merge-delta.ts';
 import { recordOf, records, textOf } from './values.ts';
@@ -30,8 +31,9 @@ export function areReadable(choices: unknown): boolean {
 function areCallsReadable({ tool_calls: calls, function_call: called }: Record<string, unknown>): boolean {
   if (isRecord(called) && textOf(called.arguments) === '') return false;
   if (isRecord(calls)) return false;
+  const ids = new Set<unknown>();
   return records(calls).every(({ id, type, function: given }) => {
-    const isNamed = textOf(id) !== '' && textOf(type) !== '';
+    const isNamed = textOf(id) !== '' && ids.size < ids.add(id).size && textOf(type) !== '';
     return isNamed && (!isRecord(given) || textOf(given.arguments) !== '');
   });
 }
@@ -94,7 +96,8 @@ function finished({ index, message, ...choice }: Choice, place: number, answerId
   const { tool_calls: calls, function_call: called, ...said } = recordOf(message);
   const number = index ?? place;
   const id = idOfChoice(answerId, number);
-  const whole = callPiecesIn(calls).map((call, at) => wholeCall(call, madeCallId(id, at)));
+  const ids = new CallIds();
+  const whole = callPiecesIn(calls).map((call, at) => wholeCall(call, ids.idOf(textOf(call.id), id, at)));
   return {
     index: number,
     ...choice,
@@ -112,11 +115,11 @@ export const idOfChoice = (answerId: string, index: unknown): string =>
   plainNumber(index) === 0 || answerId === '' ? answerId : `${answerId} ${String(plainNumber(index))}`;
 
 /** A call has an id that its result can name, and arguments that can be parsed, even if the server wrote neither. */
-export function wholeCall(call: Record<string, unknown>, madeId: string): Record<string, unknown> {
-  const { id, type, function: given, ...rest } = call;
+export function wholeCall(call: Record<string, unknown>, id: string): Record<string, unknown> {
+  const { id: _, type, function: given, ...rest } = call;
   const called = isRecord(given) ? { function: withArguments(given) } : {};
   const kind = textOf(type) || (isRecord(given) || !isRecord(rest.custom) ? 'function' : 'custom');
-  return { id: textOf(id) || madeId, type: kind, ...called, ...rest };
+  return { id, type: kind, ...called, ...rest };
 }
 
 /** Some servers write an object in the place of its text. */

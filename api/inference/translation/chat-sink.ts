@@ -8,7 +8,8 @@ import { dataText } from '../formats/stream-text.ts';
 import { chatUsageText } from '../formats/usage-text.ts';
 import type { AnswerSink, WrittenAnswer } from './answer-sink.ts';
 import { CitationSpans } from './citation-spans.ts';
-import { customInput, type ToolNames } from './tool-names.ts';
+import { customInput } from './custom-tools.ts';
+import type { ToolNames } from './tool-names.ts';
 import { type ChatCall, chatCallsOf } from './tool-words.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 

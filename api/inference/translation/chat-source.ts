@@ -2,13 +2,8 @@ import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import type { ReasoningIssuer } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
 import { UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
-import {
-  CallNumbers,
-  type CallPiece,
-  callPiecesIn,
-  madeCallId,
-  readCallPiece,
-} from '../formats/call-numbers.ts';
+import { CallIds } from '../formats/call-ids.ts';
+import { CallNumbers, type CallPiece, callPiecesIn, readCallPiece } from '../formats/call-numbers.ts';
 import { callSignatureOf } from '../formats/call-signature.ts';
 import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
@@ -39,8 +34,10 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   /** Whether the reasoning is read from its details, in which some servers have it whole before the text of it. */
   #readsDetails = false;
   readonly #numbers = new CallNumbers();
-  /** By their numbers. */
+  /** By the order in which their server begins them, those included that turn out to be none. */
   readonly #calls: ReadCall[] = [];
+  readonly #ids = new CallIds();
+  #numbered = 0;
 
   read(data: Buffer, eventName: string): ReadPieces {
     if (isDone(data)) return { kind: 'done' };
@@ -66,8 +63,8 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     return [
       ...unheard,
       // A call without name and arguments is none: some servers end with a piece of nothing under an id of its own.
-      ...this.#calls.flatMap((call, index) =>
-        call.isOpen || (call.name === '' && call.json === '') ? [] : openCall(call, index, this.#id),
+      ...this.#calls.flatMap((call) =>
+        call.isOpen || call.index === null ? [] : this.#openCall(call, call.index),
       ),
     ];
   }
@@ -99,7 +96,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     if (reason === '' || this.#finished) return pieces;
     this.#finished = true;
     pieces.push(...this.rest());
-    pieces.push({ type: 'finish', reason: endOf(reason, this.#calls.length > 0), stopSequence: null });
+    pieces.push({ type: 'finish', reason: endOf(reason, this.#numbered > 0), stopSequence: null });
     return pieces;
   }
 
@@ -115,7 +112,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     this.#repeated = {};
     const contents = this.#contents(repeated).filter(({ type }) => !this.#heard.has(type));
     for (const { type } of contents) this.#heard.add(type);
-    return [...contents, ...(this.#calls.length > 0 ? [] : this.#callPieces(repeated.tool_calls))];
+    return [...contents, ...(this.#numbered > 0 ? [] : this.#callPieces(repeated.tool_calls))];
   }
 
   /** All but the calls. */
@@ -150,16 +147,31 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
 
   /** A call begins with its name and its id, of which either may come late. */
   #call(piece: CallPiece, signature: string): AnswerPiece[] {
-    const index = this.#numbers.numberOf(piece);
-    const call = this.#calls[index] ?? { id: '', name: '', json: '', signature: '', isOpen: false };
-    this.#calls[index] = call;
-    if (call.isOpen) return piece.json === '' ? [] : [{ type: 'arguments', index, json: piece.json }];
+    const number = this.#numbers.numberOf(piece);
+    const call = this.#calls[number] ?? {
+      id: '',
+      name: '',
+      json: '',
+      signature: '',
+      index: null,
+      isOpen: false,
+    };
+    this.#calls[number] = call;
+    if (piece.name !== '' || piece.json !== '') call.index ??= this.#numbered++;
+    const { index } = call;
+    if (call.isOpen && index !== null)
+      return piece.json === '' ? [] : [{ type: 'arguments', index, json: piece.json }];
     call.id ||= piece.id;
     call.name ||= piece.name;
     call.json += piece.json;
     call.signature ||= signature;
     const hasBegun = call.name !== '' && (call.id !== '' || call.json !== '');
-    return hasBegun || call.json.length > NAMELESS_CHARS_MAX ? openCall(call, index, this.#id) : [];
+    const mayOpen = hasBegun || call.json.length > NAMELESS_CHARS_MAX;
+    return mayOpen && index !== null ? this.#openCall(call, index) : [];
+  }
+
+  #openCall(call: ReadCall, index: number): AnswerPiece[] {
+    return openCall(call, index, this.#ids.idOf(call.id, this.#id, index));
   }
 }
 
@@ -170,18 +182,20 @@ interface ReadCall {
   json: string;
   /** Empty: the provider has not signed it. */
   signature: string;
+  /** Its number among the calls; `null`: it has neither name nor arguments yet. */
+  index: number | null;
   isOpen: boolean;
 }
 
 /** Arguments that wait for the name of their call. */
 const NAMELESS_CHARS_MAX = 65_536;
 
-function openCall(call: ReadCall, index: number, answerId: string): AnswerPiece[] {
-  const { id, name, json, signature } = call;
+function openCall(call: ReadCall, index: number, id: string): AnswerPiece[] {
+  const { name, json, signature } = call;
   call.isOpen = true;
   call.json = '';
   const pieces: AnswerPiece[] = signature === '' ? [] : [{ type: 'call_signature', signature }];
-  pieces.push({ type: 'tool_call', index, id: id || madeCallId(answerId, index), name });
+  pieces.push({ type: 'tool_call', index, id, name });
   if (json !== '') pieces.push({ type: 'arguments', index, json });
   return pieces;
 }

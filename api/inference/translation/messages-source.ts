@@ -1,5 +1,5 @@
 import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
-import { madeCallId } from '../formats/call-numbers.ts';
+import { CallIds } from '../formats/call-ids.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
 import { MessagesStream } from '../formats/messages-stream.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
@@ -18,13 +18,11 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   #id = '';
   /** Of the calls, by their blocks. */
   readonly #calls = new Map<number, number>();
+  readonly #ids = new CallIds();
   readonly #marks = new NumberMarks();
-  /** What the open block still lacks when it ends: its signature, or what a call without input is made with. */
-  #owed: AnswerPiece | null = null;
-  /** Citations of the open block, each of which proves all its text, however late that comes. */
-  #citations: Record<string, unknown>[] = [];
+  /** The blocks that have not ended, by their numbers: servers begin one before the last has ended. */
+  readonly #open = new Map<number, OpenBlock>();
   #textLength = 0;
-  #blockFrom = 0;
 
   read(data: Buffer): ReadPieces {
     const event = this.counter.read(data, '');
@@ -41,12 +39,15 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     const answer = hasInput ? withMarkedNumbersAt(bytes, value, ANSWER_INPUT, this.#marks) : value;
     const { id, content, stop_reason, stop_sequence } = answer;
     const start = this.#start(id);
-    const blocks = records(content).flatMap((block, index) => [...this.#begin(index, block), ...this.#end()]);
+    const blocks = records(content).flatMap((block, index) => [
+      ...this.#begin(index, block),
+      ...this.#end(index),
+    ]);
     return [start, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
   }
 
   rest(): readonly AnswerPiece[] {
-    return this.#end();
+    return this.#endAll();
   }
 
   /** Only the start of a block may hold an input that is printed again. */
@@ -62,13 +63,13 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
       case 'message_start':
         return [this.#start(recordOf(event.message).id)];
       case 'content_block_start':
-        return [...this.#end(), ...this.#begin(block, recordOf(event.content_block))];
+        return [...this.#sayOwed(), ...this.#begin(block, recordOf(event.content_block))];
       case 'content_block_delta':
         return this.#delta(block, recordOf(event.delta));
       case 'content_block_stop':
-        return this.#end();
+        return this.#end(block);
       case 'message_delta':
-        return [...this.#end(), ...finishOf(recordOf(event.delta))];
+        return [...this.#endAll(), ...finishOf(recordOf(event.delta))];
       default:
         return [];
     }
@@ -80,13 +81,13 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   }
 
   #begin(block: number, content: Record<string, unknown>): AnswerPiece[] {
+    const open = this.#openBlock(block);
     switch (content.type) {
       case 'text':
-        this.#blockFrom = this.#textLength;
-        this.#citations.push(...records(content.citations));
-        return textOf(content.text) === '' ? [] : [this.#text(textOf(content.text))];
+        open.citations.push(...records(content.citations));
+        return textOf(content.text) === '' ? [] : [this.#text(open, textOf(content.text))];
       case 'thinking':
-        this.#sign(textOf(content.signature));
+        open.signature += textOf(content.signature);
         return textOf(content.thinking) === '' ? [] : [{ type: 'reasoning', text: textOf(content.thinking) }];
       case 'redacted_thinking':
         return [{ type: 'encrypted', data: textOf(content.data) }];
@@ -96,11 +97,11 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
         const begun: AnswerPiece = {
           type: 'tool_call',
           index,
-          id: textOf(content.id) || madeCallId(this.#id, index),
+          id: this.#ids.idOf(textOf(content.id), this.#id, index),
           name: textOf(content.name),
         };
-        const input = this.#marks.print(content.input ?? {}).toString();
-        this.#owed = { type: 'arguments', index, json: input };
+        const json = this.#marks.print(content.input ?? {}).toString();
+        open.input = { type: 'arguments', index, json };
         return [begun];
       }
       default:
@@ -109,22 +110,23 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   }
 
   #delta(block: number, delta: Record<string, unknown>): AnswerPiece[] {
+    const open = this.#openBlock(block);
     switch (delta.type) {
       case 'text_delta':
-        return [this.#text(textOf(delta.text))];
+        return [this.#text(open, textOf(delta.text))];
       case 'citations_delta':
-        this.#citations.push(recordOf(delta.citation));
+        open.citations.push(recordOf(delta.citation));
         return [];
       case 'thinking_delta':
         return [{ type: 'reasoning', text: textOf(delta.thinking) }];
       case 'signature_delta':
-        this.#sign(textOf(delta.signature));
+        open.signature += textOf(delta.signature);
         return [];
       case 'input_json_delta': {
         const index = this.#calls.get(block);
         const json = textOf(delta.partial_json);
         if (index === undefined || json === '') return [];
-        this.#owed = null;
+        open.input = null;
         return [{ type: 'arguments', index, json }];
       }
       default:
@@ -132,23 +134,58 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     }
   }
 
-  #sign(text: string): void {
-    const signature = (this.#owed?.type === 'signature' ? this.#owed.signature : '') + text;
-    this.#owed = signature === '' ? null : { type: 'signature', signature };
+  /** Begins the block if its start was left out. */
+  #openBlock(block: number): OpenBlock {
+    const known = this.#open.get(block);
+    if (known !== undefined) return known;
+    const from = this.#textLength;
+    const open: OpenBlock = { input: null, signature: '', citations: [], from, to: from };
+    this.#open.set(block, open);
+    return open;
   }
 
-  #end(): AnswerPiece[] {
-    const owed = this.#owed;
-    const span = { from: this.#blockFrom, to: this.#textLength };
-    const cited = this.#citations.splice(0).flatMap((citation) => citationOf(citation, span));
-    this.#owed = null;
-    return owed === null ? cited : [...cited, owed];
+  /** A citation proves all text of its block, however late that comes. */
+  #end(block: number): AnswerPiece[] {
+    const open = this.#open.get(block);
+    if (open === undefined) return [];
+    this.#open.delete(block);
+    const owed = [...owedBy(open)];
+    return open.input === null ? owed : [...owed, open.input];
   }
 
-  #text(text: string): AnswerPiece {
+  #endAll(): AnswerPiece[] {
+    return [...this.#open.keys()].flatMap((block) => this.#end(block));
+  }
+
+  /** Some servers end no block. A call keeps waiting, because its input may still come. */
+  #sayOwed(): AnswerPiece[] {
+    return [...this.#open.values()].flatMap(owedBy);
+  }
+
+  #text(open: OpenBlock, text: string): AnswerPiece {
     this.#textLength += text.length;
+    open.to = this.#textLength;
     return { type: 'text', text };
   }
+}
+
+interface OpenBlock {
+  /** What a call is made with if no pieces of it come. */
+  input: AnswerPiece | null;
+  /** Of its reasoning, so far. */
+  signature: string;
+  citations: Record<string, unknown>[];
+  /** Where its text stands in that of the answer. */
+  from: number;
+  to: number;
+}
+
+/** What was not said of the block yet, and is said once. */
+function owedBy(open: OpenBlock): AnswerPiece[] {
+  const { signature, from, to } = open;
+  const cited = open.citations.splice(0).flatMap((citation) => citationOf(citation, { from, to }));
+  open.signature = '';
+  return signature === '' ? cited : [...cited, { type: 'signature', signature }];
 }
 
 function finishOf({ stop_reason: reason, stop_sequence: sequence }: Record<string, unknown>): AnswerPiece[] {

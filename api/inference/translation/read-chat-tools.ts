@@ -3,14 +3,9 @@ import { isRecord } from '#core/is-record.ts';
 import { HINTS, typeName, type UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { recordOf, records, textOf } from '../formats/values.ts';
 import { cacheOf } from './cache-marks.ts';
+import { CUSTOM_PARAMETERS, customDescription } from './custom-tools.ts';
 import { FUNCTION, readFunctionChoice, readFunctions } from './legacy-functions.ts';
-import {
-  CUSTOM_PARAMETERS,
-  callerTool,
-  customDescription,
-  nameOfTool,
-  type ToolNaming,
-} from './tool-names.ts';
+import { callerTool, nameOfTool, type ToolNaming } from './tool-names.ts';
 
 /** The tools that may be called, and the choice among them: one that allows some leaves the others out. */
 export function readChatTools(

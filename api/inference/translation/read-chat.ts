@@ -16,9 +16,10 @@ import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { reasoningInParts } from '../price/answer-part.ts';
 import { cacheOf, markLast } from './cache-marks.ts';
+import { customArguments } from './custom-tools.ts';
 import { hasLegacyFunctions, LegacyCalls } from './legacy-functions.ts';
 import { readChatTools } from './read-chat-tools.ts';
-import { callerTool, callerToolsIn, customArguments, ToolNaming } from './tool-names.ts';
+import { callerTool, callerToolsIn, ToolNaming } from './tool-names.ts';
 import { verbosityAt } from './tool-words.ts';
 
 /** Reads a chat body that passed its schema and policy. */

@@ -15,17 +15,9 @@ import { readSignedReasoning } from '../formats/signed-reasoning.ts';
 import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { cacheOf, markLast } from './cache-marks.ts';
+import { CUSTOM_PARAMETERS, customArguments, customDescription } from './custom-tools.ts';
 import { isOwnCall, readOwnCall, readOwnOutput } from './own-calls.ts';
-import {
-  CUSTOM_PARAMETERS,
-  callerTool,
-  callerToolsIn,
-  customArguments,
-  customDescription,
-  nameOfTool,
-  namespaceOf,
-  ToolNaming,
-} from './tool-names.ts';
+import { callerTool, callerToolsIn, nameOfTool, namespaceOf, ToolNaming } from './tool-names.ts';
 import { verbosityAt } from './tool-words.ts';
 
 /** Of a responses body that passed its schema and policy. */

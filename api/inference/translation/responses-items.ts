@@ -7,7 +7,8 @@ import type {
 } from '#core/conversation/conversation.ts';
 import { signReasoning } from '../formats/signed-reasoning.ts';
 import { JsonScan } from '../json/json-scan.ts';
-import { customInput, type ToolNames } from './tool-names.ts';
+import { customInput } from './custom-tools.ts';
+import type { ToolNames } from './tool-names.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
 /* The items of an answer in the responses format: one for each part of the answer. */

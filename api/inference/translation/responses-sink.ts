@@ -6,6 +6,7 @@ import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { namedText } from '../formats/stream-text.ts';
 import { responsesUsageText } from '../formats/usage-text.ts';
 import { type AnswerSink, pieceBytes, type WrittenAnswer } from './answer-sink.ts';
+import { customInput } from './custom-tools.ts';
 import { responseText, statusOf } from './responses-frame.ts';
 import {
   annotationOf,
@@ -16,7 +17,7 @@ import {
   itemOf,
   statusOfItem,
 } from './responses-items.ts';
-import { customInput, type ToolNames } from './tool-names.ts';
+import type { ToolNames } from './tool-names.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 /** How a caller of the responses format is shown the answer to its own request. */

@@ -7,7 +7,7 @@ import type { NumberMarks } from '../json/number-marks.ts';
  */
 
 /** Keywords whose value is a schema, a list of schemas, or a schema for each name. */
-const INNER: ReadonlySet<string> = new Set(['items', 'anyOf', 'allOf', 'oneOf']);
+const INNER: ReadonlySet<string> = new Set(['items', 'anyOf', 'allOf']);
 const INNER_BY_NAME: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions']);
 const KEPT: ReadonlySet<string> = new Set([
   'type',
@@ -39,7 +39,8 @@ export function structuredSchema(schema: unknown, marks: NumberMarks): unknown {
   const told: string[] = [];
   for (const [keyword, value] of Object.entries(schema)) {
     if (keyword === '__proto__') continue;
-    if (keyword === 'oneOf') kept.anyOf = innerOf(value, marks);
+    // Both at once are two conditions, of which one keyword can hold one.
+    if (keyword === 'oneOf' && schema.anyOf === undefined) kept.anyOf = innerOf(value, marks);
     else if (INNER.has(keyword)) kept[keyword] = innerOf(value, marks);
     else if (INNER_BY_NAME.has(keyword)) kept[keyword] = eachOf(value, marks);
     else if (isKept(keyword, value)) kept[keyword] = value;

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { CallerTool, ToolNames } from '#core/conversation/conversation.ts';
-import { isRecord } from '#core/is-record.ts';
 import { recordOf, records, textOf } from '../formats/values.ts';
 
 export type { ToolNames } from '#core/conversation/conversation.ts';
@@ -118,36 +117,3 @@ export const callerTool = (name: string, namespace: string | null = null): Calle
   isCustom: false,
   isLegacy: false,
 });
-
-/** The one member of a custom tool's arguments at the provider. */
-const INPUT = 'input';
-
-export const customArguments = (input: string): string => JSON.stringify({ [INPUT]: input });
-
-/** The text that a custom tool is called with. A model may also write the text alone. */
-export function customInput(argumentsJson: string): string {
-  try {
-    const value: unknown = JSON.parse(argumentsJson);
-    if (typeof value === 'string') return value;
-    if (isRecord(value) && typeof value[INPUT] === 'string') return value[INPUT];
-  } catch {
-    // It is the text itself.
-  }
-  return argumentsJson;
-}
-
-/** A custom tool's description says, besides its own words, which grammar the text has to follow. */
-export function customDescription(description: string | null, format: unknown): string | null {
-  const { type, grammar, ...flat } = recordOf(format);
-  const { syntax, definition } = isRecord(grammar) ? grammar : flat;
-  if (type !== 'grammar' || textOf(definition) === '') return description;
-  const rule = `\`${INPUT}\` has to follow this ${textOf(syntax) || 'lark'} grammar:\n${textOf(definition)}`;
-  return description === null ? rule : `${description}\n\n${rule}`;
-}
-
-export const CUSTOM_PARAMETERS: object = {
-  type: 'object',
-  properties: { [INPUT]: { type: 'string' } },
-  required: [INPUT],
-  additionalProperties: false,
-};

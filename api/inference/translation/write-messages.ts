@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type {
   AnswerFormat,
   AskedModel,
@@ -143,8 +144,14 @@ function named(parts: readonly UserPart[], name: string | undefined): readonly U
 const saysSomething = (part: UserPart | AssistantPart): boolean =>
   part.type !== 'text' || /\S/.test(part.text);
 
-/** Some servers give calls ids in letters that the provider refuses. */
-const writeId = (id: string): string => id.replaceAll(/[^\w-]/g, '_');
+/** Some servers give calls ids in letters that the provider refuses. Two such ids may differ in these letters alone. */
+function writeId(id: string): string {
+  if (/^[\w-]*$/.test(id)) return id;
+  const hash = createHash('sha256').update(id).digest('hex').slice(0, ID_HASH_CHARS);
+  return `${id.replaceAll(/[^\w-]/g, '_')}_${hash}`;
+}
+
+const ID_HASH_CHARS = 8;
 
 function writePart(part: UserPart): object {
   switch (part.type) {

@@ -10,9 +10,11 @@ export function shapeOf(contentType: string, first: Buffer): AnswerShape {
   const begin = first.toString('latin1', 0, SNIFFED_BYTES).replace(/^(?:\xef\xbb\xbf)?\s+|^\xef\xbb\xbf/, '');
   if (begin.startsWith('{') || begin.startsWith('[')) return 'json';
   if (EVENT_FIELD.test(begin)) return 'events';
-  // Too little came to tell.
-  return contentType.toLowerCase().startsWith('text/event-stream') ? 'events' : 'json';
+  // Too little came to tell, or a part of a field's name.
+  const isBeginOfField = begin !== '' && EVENT_FIELDS.some((field) => field.startsWith(begin));
+  return isBeginOfField || contentType.toLowerCase().startsWith('text/event-stream') ? 'events' : 'json';
 }
 
 const SNIFFED_BYTES = 64;
 const EVENT_FIELD = /^(?:data|event|id|retry)?:/;
+const EVENT_FIELDS = ['data:', 'event:', 'id:', 'retry:'];
