@@ -24,7 +24,7 @@ export function waitInHeaders(headers: Headers, nowMs: number): number | null {
   if (text === null) return waitForReset(headers, sentAtMs);
   if (DECIMAL.test(text)) return bounded(Number(text) * SECOND_MS);
   const untilMs = httpDate(text);
-  return untilMs === null ? null : Math.max(0, untilMs - sentAtMs);
+  return untilMs === null ? null : bounded(untilMs - sentAtMs);
 }
 
 /** The longest wait for a limit of which nothing is left. */
@@ -94,7 +94,7 @@ export function waitInError(error: Readonly<Record<string, unknown>>, nowMs: num
     if (ms !== null) return ms;
   }
   const repeated = isRecord(metadata) && isRecord(metadata.headers) ? inLowerCase(metadata.headers) : {};
-  return waitInHeaders(repeated, nowMs) ?? delayIn(details) ?? saysWait(error);
+  return waitInHeaders(repeated, nowMs) ?? delayIn(details) ?? bounded(saysWait(error) ?? Number.NaN);
 }
 
 function memberMs(place: Readonly<Record<string, unknown>>): number | null {

@@ -164,6 +164,15 @@ it('a field that the provider has no words for is named in a header, and so is a
   await res.text();
 });
 
+it('a field whose name has no end is told by its beginning', async () => {
+  const strict = { [`seed${'x'.repeat(5_000)}`]: 7, provider: { require_parameters: true } };
+  const res = await gateway.post(requestIn('chat', modelOf['messages only'], strict));
+  const { error } = JSON.parse(await res.text());
+  expect([res.status, error.code]).toEqual([404, 'no_provider']);
+  expect(error.param.length).toBeLessThan(300);
+  expect(error.message.length).toBeLessThan(800);
+});
+
 it('it is refused before anything is held where the caller wants every field heeded', async () => {
   const agent = await gateway.newAgent();
   const strict = { seed: 7, provider: { require_parameters: true } };

@@ -14,6 +14,32 @@ const note = {
 };
 const whole = { role: 'assistant', content: TEXT, reasoning_content: THOUGHT };
 
+describe('an answer that is counted by its text', () => {
+  const bytesOf = (message: object): number => {
+    const text = new AnswerText();
+    addChat(text, { choices: [{ index: 0, delta: message }] });
+    return text.bytes;
+  };
+
+  it('counts the name and every byte of the text of a custom tool', () => {
+    const custom = { name: 'patch', input: '*** Begin\n  "a": { 1 }' };
+    expect(bytesOf({ tool_calls: [{ index: 0, id: 'c', type: 'custom', custom }] })).toBe(
+      custom.name.length + custom.input.length,
+    );
+  });
+
+  it('counts reasoning once, whether its text, its details or both have it', () => {
+    const reasoning_details = [
+      { type: 'reasoning.text', text: 'Two ' },
+      { type: 'reasoning.summary', summary: 'towns.' },
+      { type: 'reasoning.encrypted', data: 'x'.repeat(100) },
+    ];
+    expect(bytesOf({ reasoning_details })).toBe(THOUGHT.length);
+    expect(bytesOf({ reasoning: THOUGHT, reasoning_details })).toBe(THOUGHT.length);
+    expect(bytesOf({ reasoning: THOUGHT, reasoning_content: THOUGHT })).toBe(THOUGHT.length);
+  });
+});
+
 const chunk = (choice: object) => ({ id: 'x', created: 1, model: 'm', choices: [{ index: 0, ...choice }] });
 const thought = chunk({ delta: { role: 'assistant', reasoning_content: THOUGHT } });
 const pieces = [thought, ...['Rain', ' by noon.'].map((content) => chunk({ delta: { content } }))];

@@ -42,6 +42,11 @@ const cases: Case[] = [
     calls: [called('t1', 'get', '{"a":1}')],
   },
   {
+    who: 'gives all calls one number and one id, and begins the next behind a line end',
+    pieces: [[piece(0, 'f', 'f', '{"x":1}')], [piece(0, 'f', 'f', '\n {"x":2}')]],
+    calls: [called('f', 'f', '{"x":1}'), called(madeCallId('x', 1), 'f', '\n {"x":2}')],
+  },
+  {
     who: 'begins with a piece of nothing under a number of its own',
     pieces: [[piece(0, 't0', null, '')], [piece(1, 'a', 'f', '{"x":')], [piece(1, null, null, '1}')]],
     calls: [called('a', 'f', '{"x":1}')],

@@ -58,6 +58,9 @@ describe('the wait that headers name', () => {
 
   it.each<[string, Record<string, string>]>([
     ['nothing', {}],
+    ['milliseconds of more than a month', { 'retry-after-ms': '999999999999' }],
+    ['seconds of more than a month', { 'retry-after': '99999999' }],
+    ['a date of another century', { 'retry-after': 'Fri, 20 Nov 2099 10:00:09 GMT' }],
     [
       'a limit of which something is left',
       { 'x-ratelimit-remaining-requests': '1', 'x-ratelimit-reset-requests': '3s' },

@@ -110,7 +110,9 @@ function addChatMessage(text: AnswerText, choice: string, message: Record<string
   for (const [place, call] of (isRecord(calls) ? [calls] : records(calls)).entries()) {
     const counted = text.call(`${choice} ${keyOf(call.index, keyOf(call.id, place))}`);
     addFunction(counted, call.function);
-    if (isRecord(call.custom)) addFunction(counted, { name: call.custom.name, arguments: call.custom.input });
+    if (!isRecord(call.custom)) continue;
+    counted.name(call.custom.name);
+    text.add(call.custom.input);
   }
   if (isRecord(message.function_call)) addFunction(text.call(`${choice} function`), message.function_call);
 }
