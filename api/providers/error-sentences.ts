@@ -121,7 +121,7 @@ export function saysPolicy(detail: Detail): boolean {
   return !ABOUT_FORM.test(message) && POLICY.some((words) => words.test(message));
 }
 
-/** What a sentence names: the words of the request, and the place of the fault at its beginning. */
+/** A sentence names words of the request, and at its beginning the place of the fault: neither is its reason. */
 const NAMED =
   /`[^`]{0,200}`|(?<!\w)'[^']{0,200}'(?!\w)|(?<!": ?|\\)"[^"]{0,60}"(?! ?:)|^[a-z_]{1,40}(?:[.[][\w.[\]]{1,100}|_[a-z_]{1,40}): /gi;
 /** The beginning of a sentence about the request's form. */

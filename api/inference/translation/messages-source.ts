@@ -170,9 +170,9 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
 }
 
 interface OpenBlock {
-  /** What a call is made with if no pieces of it come. */
+  /** A call is made with it if no pieces of it come. */
   input: AnswerPiece | null;
-  /** Of its reasoning, so far. */
+  /** The signature of its reasoning, so far. */
   signature: string;
   citations: Record<string, unknown>[];
   /** Where its text stands in that of the answer. */
@@ -180,7 +180,7 @@ interface OpenBlock {
   to: number;
 }
 
-/** What was not said of the block yet, and is said once. */
+/** Takes what was not said of the block yet, so that it is said once. */
 function owedBy(open: OpenBlock): AnswerPiece[] {
   const { signature, from, to } = open;
   const cited = open.citations.splice(0).flatMap((citation) => citationOf(citation, { from, to }));
