@@ -121,6 +121,13 @@ const texts: [string, object[]][] = [
   ],
   ['without any role', [...text, end]],
   [
+    'with a role in every chunk, the first of which has text',
+    [
+      ...text.map(({ choices: [each] }) => chunk({ role: 'assistant', ...each?.delta })),
+      chunk({ role: 'assistant', content: '' }, { finish_reason: 'stop' }),
+    ],
+  ],
+  [
     'with a role in every chunk',
     [
       begin,
@@ -248,6 +255,15 @@ describe.each(texts)('a text that a server streams %s', (_how, chunks) => {
       expect(new Set(eventsOf(shown).map(({ id }) => id)).size).toBe(1);
     },
   );
+});
+
+it('the role of an answer stands in its first chunk alone, because Python’s official client adds up all of them', async () => {
+  for (const chunks of texts.map(([, each]) => each)) {
+    const roles = eventsOf(await passedStream(chunks)).flatMap(({ choices }) =>
+      records(choices).flatMap(({ delta }) => recordOf(delta).role ?? []),
+    );
+    expect(roles).toEqual(['assistant']);
+  }
 });
 
 describe('an answer without an id', () => {

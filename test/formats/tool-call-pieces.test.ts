@@ -1,8 +1,11 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { madeCallId } from '../../api/inference/formats/call-numbers.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
 import { ChatSource } from '../../api/inference/translation/chat-source.ts';
+import { customInput } from '../../api/inference/translation/custom-tools.ts';
+import { MessagesSource } from '../../api/inference/translation/messages-source.ts';
 import { writeAnswer } from '../../api/inference/translation/translate-answer.ts';
 import { officialAnswer } from '../recordings/accumulators.ts';
 import { shownFor } from './ask.ts';
@@ -347,6 +350,38 @@ describe('a call of which a stream ends without a word', () => {
       });
   });
 
+  it('of a custom tool has a text, whatever a model writes into its arguments', () => {
+    const letters = fc.constantFrom(
+      ...[
+        '\\',
+        '"',
+        '{',
+        '}',
+        ':',
+        'input',
+        'u',
+        'U',
+        'T',
+        'n',
+        '00e9',
+        'd83d',
+        ' ',
+        '\n',
+        '\u0000',
+        'é',
+        '😀',
+      ],
+    );
+    fc.assert(
+      fc.property(fc.array(letters, { maxLength: 30 }), fc.boolean(), (written, isWhole) => {
+        const json = `{"input":"${written.join('')}${isWhole ? '"}' : ''}`;
+        expect(typeof customInput(json)).toBe('string');
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(customInput('{"input":"cd C:\\Temp \\U00e9"}')).toBe('cd C:\\Temp \\U00e9');
+  });
+
   it('that waited for its name is shown all the same', () => {
     const answer = {
       events: [chunk({ tool_calls: [{ index: 0, id: 'c', function: { arguments: '{"a":1}' } }] })],
@@ -414,6 +449,20 @@ describe('blocks of a server of the messages format that begins one before the l
       toolCall('a', '{}'),
       toolCall('b', '{"y":2}'),
     ]);
+  });
+
+  it('under one number are calls of their own', () => {
+    const one = stream(
+      ...[start(0, use('a')), json(0, '{"x":1}'), start(0, use('b')), json(0, '{"y":2}'), stop(0)],
+    );
+    expect(callsIn(one, shownStream)).toEqual([toolCall('a', '{"x":1}'), toolCall('b', '{"y":2}')]);
+  });
+
+  it('are read in a time that grows with their number alone', () => {
+    const source = new MessagesSource();
+    const blocks = Array.from({ length: 20_000 }, (_, index) => start(index, { type: 'text', text: 'x' }));
+    for (const block of blocks) source.read(Buffer.from(JSON.stringify(block)));
+    expect(source.rest()).toEqual([]);
   });
 
   it('that all have one id are told apart', () => {

@@ -62,9 +62,12 @@ function countPart(part: Record<string, unknown>, param: string, count: MediaCou
     case 'text':
     case 'refusal':
     // Parts of some vendors' answers, which come back as they were shown.
+    case 'output_text':
     case 'thinking':
     case 'reasoning':
+    case 'reasoning_text':
     case 'reference':
+    case 'tool_reference':
       return null;
     case 'image_url':
       countMedium(count, 'images', param);

@@ -5,7 +5,7 @@ import { answerBounds, MemberChanges, rebuildJsonObject, scanJsonObject } from '
 import { parseRecord, parseTexts } from '../json/parse-record.ts';
 import type { EventTextCount, SeenEvent, SplitEvent } from '../price/stream-text-count.ts';
 import { StreamedChoice } from './streamed-choice.ts';
-import { records, textOf } from './values.ts';
+import { recordOf, records, textOf } from './values.ts';
 
 type Chunk = Record<string, unknown>;
 
@@ -66,8 +66,10 @@ export class ChunkRepair {
     if (!this.#isStandardFrame(chunk) || !chunk.choices.every((choice) => this.#isStandard(choice)))
       return false;
     this.#noteFrame(chunk);
-    for (const choice of records(chunk.choices)) this.#choice(indexOf(choice)).note(choice);
-    this.#text.note(seen, 'standard');
+    const choices = records(chunk.choices);
+    for (const choice of choices) this.#choice(indexOf(choice)).note(choice);
+    // The first chunk alone has the role, so one like it is another matter.
+    if (choices.every(({ delta }) => recordOf(delta).role === undefined)) this.#text.note(seen, 'standard');
     return true;
   }
 

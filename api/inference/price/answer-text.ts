@@ -154,7 +154,7 @@ export function addResponsesEvent(text: AnswerText, event: Readonly<Record<strin
   const key = keyOf(event.output_index, keyOf(event.item_id, 0));
   if (type === 'response.output_item.added' && isRecord(item)) text.call(key).name(item.name);
   else if (TEXT_DELTAS.has(type)) text.add(delta);
-  else if (CALL_DELTAS.has(type)) text.call(key).arguments(delta);
+  else if (type === 'response.function_call_arguments.delta') text.call(key).arguments(delta);
 }
 
 const TEXT_DELTAS: ReadonlySet<unknown> = new Set([
@@ -162,9 +162,6 @@ const TEXT_DELTAS: ReadonlySet<unknown> = new Set([
   'response.refusal.delta',
   'response.reasoning_text.delta',
   'response.reasoning_summary_text.delta',
-]);
-const CALL_DELTAS: ReadonlySet<unknown> = new Set([
-  'response.function_call_arguments.delta',
   'response.custom_tool_call_input.delta',
 ]);
 
@@ -181,7 +178,9 @@ export function addItem(text: AnswerText, key: string, item: Readonly<Record<str
   if (!CALLS.has(item.type)) return;
   const call = text.call(key);
   call.name(item.name);
-  call.arguments(item.arguments ?? item.input);
+  // The text of a custom tool is no JSON.
+  if (item.type === 'custom_tool_call') text.add(item.input);
+  else call.arguments(item.arguments);
 }
 
 const CALLS: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call']);

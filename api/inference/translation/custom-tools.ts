@@ -44,10 +44,10 @@ const fit = (piece: string): string => (ESCAPE.test(piece) ? piece : JSON.string
 
 const BEGIN_OF_INPUT = new RegExp(`^\\s*\\{\\s*"${INPUT}"\\s*:\\s*"`);
 const END_OF_INPUT = /"\s*\}\s*$|(?<!\\)"\s*$/;
-const CUT_ESCAPE = /((?:^|[^\\])(?:\\\\){0,100})\\(?:u[\da-f]{0,3})?$/i;
+const CUT_ESCAPE = /((?:^|[^\\])(?:\\\\){0,100})\\(?:u[\da-fA-F]{0,3})?$/;
 /** An escape, or a letter that stands in no JSON text. */
-const UNFIT = /\\u[\da-f]{4}|\\.?|["\p{Cc}]/gisu;
-const ESCAPE = /^\\(?:u[\da-f]{4}|["\\/bfnrt])$/i;
+const UNFIT = /\\u[\da-fA-F]{4}|\\.?|["\p{Cc}]/gsu;
+const ESCAPE = /^\\(?:u[\da-fA-F]{4}|["\\/bfnrt])$/;
 
 /** A custom tool's description says, besides its own words, which grammar the text has to follow. */
 export function customDescription(description: string | null, format: unknown): string | null {

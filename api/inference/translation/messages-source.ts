@@ -22,6 +22,8 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   readonly #marks = new NumberMarks();
   /** The blocks that have not ended, by their numbers: servers begin one before the last has ended. */
   readonly #open = new Map<number, OpenBlock>();
+  /** Those of them that have something to say before the next begins. */
+  readonly #owing = new Set<OpenBlock>();
   #textLength = 0;
 
   read(data: Buffer): ReadPieces {
@@ -63,7 +65,12 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
       case 'message_start':
         return [this.#start(recordOf(event.message).id)];
       case 'content_block_start':
-        return [...this.#sayOwed(), ...this.#begin(block, recordOf(event.content_block))];
+        // Some servers give all blocks one number, or end none.
+        return [
+          ...this.#end(block),
+          ...this.#sayOwed(),
+          ...this.#begin(block, recordOf(event.content_block)),
+        ];
       case 'content_block_delta':
         return this.#delta(block, recordOf(event.delta));
       case 'content_block_stop':
@@ -84,10 +91,10 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     const open = this.#openBlock(block);
     switch (content.type) {
       case 'text':
-        open.citations.push(...records(content.citations));
+        this.#cite(open, records(content.citations));
         return textOf(content.text) === '' ? [] : [this.#text(open, textOf(content.text))];
       case 'thinking':
-        open.signature += textOf(content.signature);
+        this.#sign(open, textOf(content.signature));
         return textOf(content.thinking) === '' ? [] : [{ type: 'reasoning', text: textOf(content.thinking) }];
       case 'redacted_thinking':
         return [{ type: 'encrypted', data: textOf(content.data) }];
@@ -115,12 +122,12 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
       case 'text_delta':
         return [this.#text(open, textOf(delta.text))];
       case 'citations_delta':
-        open.citations.push(recordOf(delta.citation));
+        this.#cite(open, [recordOf(delta.citation)]);
         return [];
       case 'thinking_delta':
         return [{ type: 'reasoning', text: textOf(delta.thinking) }];
       case 'signature_delta':
-        open.signature += textOf(delta.signature);
+        this.#sign(open, textOf(delta.signature));
         return [];
       case 'input_json_delta': {
         const index = this.#calls.get(block);
@@ -149,6 +156,7 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     const open = this.#open.get(block);
     if (open === undefined) return [];
     this.#open.delete(block);
+    this.#owing.delete(open);
     const owed = [...owedBy(open)];
     return open.input === null ? owed : [...owed, open.input];
   }
@@ -157,9 +165,21 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     return [...this.#open.keys()].flatMap((block) => this.#end(block));
   }
 
-  /** Some servers end no block. A call keeps waiting, because its input may still come. */
+  /** A call keeps waiting, because its input may still come. */
   #sayOwed(): AnswerPiece[] {
-    return [...this.#open.values()].flatMap(owedBy);
+    const owed = [...this.#owing].flatMap(owedBy);
+    this.#owing.clear();
+    return owed;
+  }
+
+  #cite(open: OpenBlock, citations: readonly Record<string, unknown>[]): void {
+    open.citations.push(...citations);
+    this.#owing.add(open);
+  }
+
+  #sign(open: OpenBlock, signature: string): void {
+    open.signature += signature;
+    this.#owing.add(open);
   }
 
   #text(open: OpenBlock, text: string): AnswerPiece {
