@@ -3,6 +3,7 @@ import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { fitAnswers } from '../../api/inference/formats/fit-history.ts';
 import { AnswerText, addChat } from '../../api/inference/price/answer-text.ts';
 import { promptTextBytes } from '../../api/inference/price/prompt-text.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
 import { sentTo, user } from './ask.ts';
 import { type Answer, shownCollected, shownStream, shownWhole } from './shown-answers.ts';
 
@@ -12,12 +13,15 @@ const THOUGHT = 'Two towns to check.';
 const TEXT = 'Rain by noon.';
 const texts = (text: string, type = 'text') => [{ type, text }];
 
-/** The reasoning as a part, in the words of the vendors that have it. */
-const parts: [string, (text: string) => object][] = [
+/** The reasoning as a part, in the words of the vendors that have it. In a stream the last part alone is signed. */
+const parts: [string, (text: string, isLast?: boolean) => object][] = [
   ['Databricks', (text) => ({ type: 'reasoning', summary: texts(text, 'summary_text') })],
   [
     'Databricks, signed',
-    (text) => ({ type: 'reasoning', summary: [{ type: 'summary_text', text, signature: 'EqoB' }] }),
+    (text, isLast = true) => ({
+      type: 'reasoning',
+      summary: [{ type: 'summary_text', text, ...(isLast ? { signature: 'EqoB' } : {}) }],
+    }),
   ],
   ['Mistral', (text) => ({ type: 'thinking', thinking: texts(text) })],
   [
@@ -25,6 +29,11 @@ const parts: [string, (text: string) => object][] = [
     (text) => ({ type: 'thinking', thinking: [...texts(text), { type: 'reference', reference_ids: [1] }] }),
   ],
   ['Claude behind a proxy', (text) => ({ type: 'thinking', thinking: text, signature: '' })],
+  [
+    'Claude behind a proxy, signed',
+    (thinking, isLast = true) => ({ type: 'thinking', thinking, signature: isLast ? 'EqoB' : '' }),
+  ],
+  ['a proxy, as a record', (text) => ({ type: 'reasoning', reasoning: { content: text } })],
   ['a proxy, as a text', (text) => ({ type: 'reasoning', text })],
   ['a proxy, under its own name', (text) => ({ type: 'reasoning', reasoning: text })],
   [
@@ -40,9 +49,10 @@ const chunk = (delta: object, finish_reason: string | null = null) => ({
 
 describe.each(parts)('reasoning in a part, as %s writes it', (_vendor, part) => {
   const content = [part(THOUGHT), ...texts(TEXT)];
+  const isSigned = JSON.stringify(content).includes('EqoB');
   const answer: Answer = {
     events: [
-      chunk({ role: 'assistant', content: [part('Two towns')] }),
+      chunk({ role: 'assistant', content: [part('Two towns', false)] }),
       chunk({ content: [part(' to check.')] }),
       chunk({ content: texts('Rain') }),
       chunk({ content: ' by noon.' }),
@@ -57,12 +67,12 @@ describe.each(parts)('reasoning in a part, as %s writes it', (_vendor, part) => 
   it('is reasoning in an answer that is put together', () => {
     const assembly = callFormats.chat.openAssembly();
     for (const event of answer.events) assembly.read(Buffer.from(JSON.stringify(event)), '');
-    expect(JSON.parse(assembly.answer()?.toString() ?? '').choices[0].message).toEqual({
-      role: 'assistant',
-      content: TEXT,
-      refusal: null,
-      reasoning: THOUGHT,
-    });
+    const { reasoning_details, ...message } = JSON.parse(assembly.answer()?.toString() ?? '').choices[0]
+      .message;
+    expect(message).toEqual({ role: 'assistant', content: TEXT, refusal: null, reasoning: THOUGHT });
+    expect(reasoning_details?.map(({ signature }: { signature: string }) => signature)).toEqual(
+      isSigned ? ['EqoB'] : undefined,
+    );
   });
 
   it.each([
@@ -100,12 +110,23 @@ describe.each(parts)('reasoning in a part, as %s writes it', (_vendor, part) => 
     expect(JSON.stringify(sentTo('chat', 'messages', { messages, max_tokens: 10 }))).toContain(TEXT);
   });
 
+  it('comes back to its server signed as it was, whichever way its caller got it', () => {
+    const assembly = callFormats.chat.openAssembly();
+    for (const event of answer.events) assembly.read(Buffer.from(JSON.stringify(event)), '');
+    const { message } = JSON.parse(assembly.answer()?.toString() ?? '').choices[0];
+    expect(fitAnswers([message], dialects.other)[0]).toMatchObject(
+      isSigned ? { role: 'assistant', content } : { content: TEXT, reasoning: THOUGHT },
+    );
+    expect(JSON.stringify(fitAnswers([message], dialects.groq))).not.toContain('EqoB');
+  });
+
   it('goes to no server that does not know such parts', () => {
     const dialect = {
       answerMembers: new Set(['role', 'content']),
       answerParts: new Set<string>(),
       reasoningMember: 'reasoning_content' as const,
       signsCalls: false,
+      takesReasoningDetails: false,
     };
     expect(fitAnswers([{ role: 'assistant', content }], dialect)).toEqual([
       { role: 'assistant', content: texts(TEXT), reasoning_content: THOUGHT },

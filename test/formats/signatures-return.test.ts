@@ -185,6 +185,49 @@ const SIGNED: readonly Signed[] = [
     answer: (data) => chatAnswer({ thinking_blocks: [{ type: 'redacted_thinking', data }] }),
   },
   {
+    name: 'the signed blocks of LiteLLM among the fields of the vendor alone',
+    issuer: 'other',
+    format: 'chat',
+    answer: (signature) =>
+      chatAnswer({
+        thinking_blocks: [],
+        provider_specific_fields: { thinking_blocks: [{ type: 'thinking', thinking: 'so', signature }] },
+      }),
+  },
+  {
+    name: 'what GitHub Copilot has encrypted',
+    issuer: 'other',
+    format: 'chat',
+    answer: (reasoning_opaque) => chatAnswer({ reasoning_text: 'so', reasoning_opaque }),
+  },
+  {
+    name: 'thinking whose signature is a member of the message',
+    issuer: 'other',
+    format: 'chat',
+    answer: (signature) => chatAnswer({ thinking: 'so', signature }),
+  },
+  {
+    name: 'a summary that Databricks has signed',
+    issuer: 'other',
+    format: 'chat',
+    answer: (signature) =>
+      chatAnswer({
+        content: [{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'so', signature }] }],
+      }),
+  },
+  {
+    name: 'thinking of Claude in the content',
+    issuer: 'other',
+    format: 'chat',
+    answer: (signature) => chatAnswer({ content: [{ type: 'thinking', thinking: 'so', signature }] }),
+  },
+  {
+    name: 'redacted thinking of Claude in the content',
+    issuer: 'other',
+    format: 'chat',
+    answer: (data) => chatAnswer({ content: [{ type: 'redacted_thinking', data }] }),
+  },
+  {
     name: 'reasoning that a router says Anthropic has signed',
     issuer: 'openrouter-chat',
     format: 'chat',

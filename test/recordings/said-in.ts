@@ -58,6 +58,7 @@ function inChat(answer: Record<string, unknown>): Heard {
     reasoning:
       textOf(message.reasoning) ||
       textOf(message.reasoning_content) ||
+      textOf(message.reasoning_text) ||
       ofParts('thinking', 'thinking') ||
       ofParts('reasoning', 'summary'),
     refusal: textOf(message.refusal),

@@ -63,8 +63,13 @@ describe.each(cases)('$name, shown in $format', ({ recording, format }) => {
       }
       // The SDK keeps the last piece alone of members that it does not know.
       if (name === STREAM.name && format === 'chat') continue;
+      // One vendor writes its own twice, and all that its own format says passes as it came.
       for (const signature of signatures)
-        expect([name, signature, timesIn(body, signature)]).toEqual([name, signature, 1]);
+        expect([name, signature, timesIn(body, signature)]).toEqual([
+          name,
+          signature,
+          Math.max(1, format === recording.format ? timesIn(JSON.stringify(answer), signature) : 1),
+        ]);
     }
   });
 

@@ -11,6 +11,7 @@ import { ChatStream } from './chat-stream.ts';
 import { CountedElsewhere } from './counted-elsewhere.ts';
 import { chatEndOf } from './end-words.ts';
 import { mergeDelta } from './merge-delta.ts';
+import { detailsOfPart } from './signed-reasoning.ts';
 import { CHOICES_NEEDLE, isPlainChunk, looksLikeObject } from './stream-text.ts';
 import { recordOf, records, textOf } from './values.ts';
 import { idOfChoice, wholeCall } from './whole-choices.ts';
@@ -150,8 +151,10 @@ class Choice {
 /** Some servers send a message as a list of parts, and a part says this. */
 function deltaOf(part: Record<string, unknown>): Record<string, unknown> {
   const said = readAnswerPart(part);
-  if (said === null) return { content_parts: [part] };
-  return { [said.type === 'text' ? 'content' : said.type]: said.text };
+  const signed = detailsOfPart(part);
+  const signatures = signed.length === 0 ? {} : { reasoning_details: signed };
+  if (said === null) return signed.length === 0 ? { content_parts: [part] } : signatures;
+  return { [said.type === 'text' ? 'content' : said.type]: said.text, ...signatures };
 }
 
 /** A call that has neither name nor arguments is none: some servers send a last piece of nothing under an id of its own. */

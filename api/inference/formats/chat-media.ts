@@ -64,6 +64,7 @@ function countPart(part: Record<string, unknown>, param: string, count: MediaCou
     // Parts of some vendors' answers, which come back as they were shown.
     case 'output_text':
     case 'thinking':
+    case 'redacted_thinking':
     case 'reasoning':
     case 'reasoning_text':
     case 'reference':

@@ -9,6 +9,7 @@ import {
   rebuildJsonObject,
   scanJsonObject,
 } from '../json/json-object.ts';
+import { REASONING_NAMES } from '../price/answer-part.ts';
 import { AnswerText, addChat } from '../price/answer-text.ts';
 import { EventTextCount, type TextCount } from '../price/stream-text-count.ts';
 import type { StreamUsage, Usage } from '../price/usage.ts';
@@ -247,7 +248,7 @@ export class ChatStream implements StreamReader {
 
 const PROVIDER = Buffer.from(`"provider":${JSON.stringify(ANSWERED_BY)},`);
 const EMPTY_OBJECT_BYTES = 2;
-const TEXT_KEYS = ['content', 'reasoning', 'reasoning_content', 'refusal'];
+const TEXT_KEYS = ['content', ...REASONING_NAMES, 'refusal'];
 const NO_LINE = Buffer.alloc(0);
 const PLAIN: ReadEvent = { kind: 'plain' };
 const EMPTY_LIST = /^\[\s*\]$/;

@@ -2,6 +2,7 @@ import type { FormatName } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
 import { UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
 import { parseExact } from '../json/exact-json.ts';
+import { REASONING_NAMES } from '../price/answer-part.ts';
 import { eventsOfMessage } from './events-of-message.ts';
 import { eventsOfResponse } from './events-of-response.ts';
 import { dataEvent } from './stream-text.ts';
@@ -109,11 +110,19 @@ function chunksOf({ index, message, finish_reason, logprobs, ...rest }: Record<s
   ];
 }
 
+/** Members in which servers repeat the reasoning, or sign it. */
+const REASONING_RECORDS = [
+  'reasoning_details',
+  'thinking_blocks',
+  'provider_specific_fields',
+  'reasoning_opaque',
+  'signature',
+];
+
 /** Members that a model writes bit by bit, each in chunks of its own. */
 const WRITTEN: ReadonlySet<string> = new Set([
-  'reasoning',
-  'reasoning_content',
-  'reasoning_details',
+  ...REASONING_NAMES,
+  ...REASONING_RECORDS,
   'content',
   'refusal',
   'annotations',
@@ -128,16 +137,16 @@ const deltasOf = (name: string, value: unknown): object[] =>
       : [{ [name]: value }];
 
 /** Servers write the same reasoning under several names. In one delta it is read once. */
-function reasoningDeltas({
-  reasoning,
-  reasoning_content,
-  reasoning_details,
-}: Record<string, unknown>): object[] {
+function reasoningDeltas(message: Record<string, unknown>): object[] {
   const deltas: Record<string, unknown>[] = [];
-  for (const [name, text] of Object.entries({ reasoning, reasoning_content })) {
-    for (const [at, piece] of piecesOf(textOf(text)).entries()) deltas[at] = { ...deltas[at], [name]: piece };
+  for (const name of REASONING_NAMES) {
+    for (const [at, delta] of deltasOf(name, message[name]).entries())
+      deltas[at] = { ...deltas[at], ...delta };
   }
-  if (!saysNothing(reasoning_details)) deltas[0] = { ...deltas[0], reasoning_details };
+  // A signature stands behind all that it is for.
+  const last = Math.max(0, deltas.length - 1);
+  for (const name of REASONING_RECORDS)
+    if (!saysNothing(message[name])) deltas[last] = { ...deltas[last], [name]: message[name] };
   return deltas;
 }
 

@@ -1,6 +1,7 @@
 import type { Dialect } from '#core/catalog/dialect.ts';
 import { isRecord } from '#core/is-record.ts';
-import { reasoningInParts } from '../price/answer-part.ts';
+import { reasoningInDetails, reasoningInParts, reasoningTextOf } from '../price/answer-part.ts';
+import { signedPartOf } from './signed-reasoning.ts';
 import { recordOf, records, textOf } from './values.ts';
 
 /*
@@ -10,7 +11,10 @@ import { recordOf, records, textOf } from './values.ts';
  */
 
 type Message = Readonly<Record<string, unknown>>;
-type HistoryDialect = Pick<Dialect, 'answerMembers' | 'answerParts' | 'reasoningMember' | 'signsCalls'>;
+type HistoryDialect = Pick<
+  Dialect,
+  'answerMembers' | 'answerParts' | 'reasoningMember' | 'signsCalls' | 'takesReasoningDetails'
+>;
 
 /** @returns The same list where the server takes it as it is. */
 export const fitAnswers = (messages: readonly unknown[], dialect: HistoryDialect): readonly unknown[] =>
@@ -18,7 +22,8 @@ export const fitAnswers = (messages: readonly unknown[], dialect: HistoryDialect
 
 function fitAnswer(message: Message, dialect: HistoryDialect): Message {
   const { answerMembers, reasoningMember } = dialect;
-  if (answerMembers === null || message.role !== 'assistant') return message;
+  if (message.role !== 'assistant') return message;
+  if (answerMembers === null) return dialect.takesReasoningDetails ? withSignedParts(message) : message;
   const fitted: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(message)) {
     if (name === 'content') fitted.content = fitContent(value, dialect);
@@ -38,6 +43,31 @@ function fitAnswer(message: Message, dialect: HistoryDialect): Message {
   }
   return isSame(fitted, message) ? message : fitted;
 }
+
+/** Some servers sign the parts of their content, which clients cannot read, and take the signature back there alone. */
+function withSignedParts(message: Message): Message {
+  const { reasoning_details: given, reasoning, content, ...rest } = message;
+  const isOfPart = ({ format }: Message): boolean => signedPartOf(format, NOTHING_SIGNED) !== null;
+  const details = records(given).filter(isOfPart);
+  if (details.length === 0) return message;
+  const others = records(given).filter((detail) => !isOfPart(detail));
+  const parts = details.flatMap(({ format, text, summary, signature, data }) => {
+    // The text of a stream comes in pieces, of which the last one is signed.
+    const own = textOf(text) || textOf(summary);
+    const signed = { signature: textOf(signature), encrypted: typeof data === 'string' ? data : null };
+    return (
+      signedPartOf(format, { text: details.length === 1 ? textOf(reasoning) || own : own, ...signed }) ?? []
+    );
+  });
+  const texts = typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [];
+  return {
+    ...rest,
+    content: [...parts, ...(Array.isArray(content) ? content : texts)],
+    ...(others.length === 0 ? {} : { reasoning_details: others }),
+  };
+}
+
+const NOTHING_SIGNED = { text: '', signature: null, encrypted: null };
 
 const isTaken = (name: string, { answerMembers, reasoningMember, signsCalls }: HistoryDialect): boolean =>
   answerMembers?.has(name) === true || name === reasoningMember || (signsCalls && name === SIGNED);
@@ -66,10 +96,18 @@ function fitContent(content: unknown, dialect: HistoryDialect): unknown {
 }
 
 /** The way of some vendors' answers. */
-const VENDOR_PARTS: ReadonlySet<unknown> = new Set(['thinking', 'reasoning', 'reference', 'tool_reference']);
+const VENDOR_PARTS: ReadonlySet<unknown> = new Set([
+  'thinking',
+  'redacted_thinking',
+  'reasoning',
+  'reference',
+  'tool_reference',
+]);
 
-const isPartTaken = ({ type }: Message, { answerParts }: HistoryDialect): boolean =>
-  !VENDOR_PARTS.has(type) || (typeof type === 'string' && answerParts.has(type));
+/** The thinking of Claude is a text, and that of the one vendor which takes such a part back is a list. */
+const isPartTaken = ({ type, thinking }: Message, { answerParts }: HistoryDialect): boolean =>
+  !VENDOR_PARTS.has(type) ||
+  (typeof type === 'string' && answerParts.has(type) && typeof thinking !== 'string');
 
 function fitPart(part: Message, { answerParts }: HistoryDialect): Message {
   if (part.type === 'refusal' && !answerParts.has('refusal'))
@@ -104,21 +142,8 @@ function fitFunction(called: Message): Message {
 }
 
 /** The reasoning of an earlier answer, in whichever member its vendor has it. */
-function reasoningOf({
-  reasoning,
-  reasoning_content: content,
-  reasoning_details: details,
-  content: parts,
-}: Message): string {
-  return (
-    textOf(reasoning) ||
-    textOf(content) ||
-    records(details)
-      .map(({ text, summary }) => textOf(text) || textOf(summary))
-      .join('') ||
-    reasoningInParts(parts)
-  );
-}
+const reasoningOf = (message: Message): string =>
+  reasoningTextOf(message) || reasoningInDetails(message) || reasoningInParts(message.content);
 
 const MARK = 'cache_control';
 

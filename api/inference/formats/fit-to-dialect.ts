@@ -107,11 +107,10 @@ const MARKED = ['messages', 'tools'] as const;
 
 const fitMember = (member: (typeof MARKED)[number], list: unknown, dialect: Dialect): unknown => {
   const answers = member === 'messages' && Array.isArray(list) ? fitAnswers(list, dialect) : list;
-  return withoutCacheMarks(answers);
+  return dialect.answerMembers === null ? answers : withoutCacheMarks(answers);
 };
 
 const isEdited = (dialect: Dialect, value: Readonly<Record<string, unknown>>): boolean =>
-  dialect.answerMembers !== null &&
   MARKED.some((member) => fitMember(member, value[member], dialect) !== value[member]);
 
 /** Leaves out of messages and tools what a server of this dialect does not take. */

@@ -13,9 +13,24 @@ export function mergeDelta(whole: Record<string, unknown>, delta: Readonly<Recor
     if (typeof piece === 'string' && typeof known === 'string') {
       // Some servers send later pieces with an empty name, which says nothing.
       whole[name] = SAID_ONCE.has(name) ? piece || known : known + piece;
-    } else whole[name] = merged(Object.hasOwn(whole, name) ? known : undefined, piece);
+    } else if (name === 'thinking_blocks' && Array.isArray(known) && Array.isArray(piece))
+      joinBlocks(known, piece);
+    else whole[name] = merged(Object.hasOwn(whole, name) ? known : undefined, piece);
   }
 }
+
+/** LiteLLM streams a block in pieces without a number, of which the last one has the signature. */
+function joinBlocks(blocks: unknown[], pieces: readonly unknown[]): void {
+  for (const piece of pieces) {
+    const last = blocks.at(-1);
+    const isMore = isThinking(last) && isThinking(piece) && (last.signature ?? '') === '';
+    if (isMore) mergeDelta(last, piece);
+    else blocks.push(piece);
+  }
+}
+
+const isThinking = (block: unknown): block is Record<string, unknown> =>
+  isRecord(block) && block.type === 'thinking';
 
 function merged(known: unknown, piece: unknown): unknown {
   if (known === undefined || known === null) return Array.isArray(piece) ? mergedList([], piece) : piece;

@@ -1,6 +1,7 @@
 import type { ReasoningIssuer, ReasoningPart } from '#core/conversation/conversation.ts';
+import { readAnswerPart, thinkingBlocksOf } from '../price/answer-part.ts';
 import { markCallSignature, readCallSignature } from './call-signature.ts';
-import { recordOf, records } from './values.ts';
+import { records, textOf } from './values.ts';
 
 /*
  * `encrypted_content` of a reasoning item, by which the provider takes the item back in a later call. The gateway adds a mark,
@@ -40,24 +41,74 @@ function decoded(name: string): string | undefined {
 }
 
 /**
- * Names the issuer of reasoning that LiteLLM passes on from several vendors, none of which it names: it takes the blocks back in the
- * member of this name, and no other server does (docs.litellm.ai/docs/reasoning_content).
+ * Issuers that servers do not name. Each has a place of its own for reasoning that it has signed, in which it takes the reasoning back,
+ * and which no other server knows.
  */
-export const THINKING_BLOCKS = 'thinking_blocks';
+export const ISSUERS = {
+  /** LiteLLM, from several vendors (docs.litellm.ai/docs/reasoning_content). */
+  blocks: 'thinking_blocks',
+  /** GitHub Copilot, beside `reasoning_text` (github.com/microsoft/vscode-copilot-chat). */
+  opaque: 'reasoning_opaque',
+  /** Claude behind GitHub Copilot, and behind servers that write the members of its blocks into a message. */
+  member: 'thinking',
+  /** Databricks, in a part of the content (docs.databricks.com, query reasoning models). */
+  summaryPart: 'content.reasoning',
+  /** Claude behind servers that pass on its blocks in the content. */
+  thinkingPart: 'content.thinking',
+} as const;
 
 /** The reasoning of a chat's answer as its server signed it, in the words of `reasoning_details`. */
 export function reasoningDetailsOf(message: Readonly<Record<string, unknown>>): Record<string, unknown>[] {
   const details = records(message.reasoning_details);
   if (details.length > 0) return details;
-  const blocks = records(
-    message.thinking_blocks ?? recordOf(message.provider_specific_fields).thinking_blocks,
-  );
-  return blocks.map(({ type, thinking, signature, data }) =>
-    type === 'redacted_thinking'
-      ? { type: 'reasoning.encrypted', data, format: THINKING_BLOCKS }
-      : { type: 'reasoning.text', text: thinking, signature, format: THINKING_BLOCKS },
-  );
+  const blocks = thinkingBlocksOf(message);
+  if (blocks.length > 0) return blocks.map((block) => detailOfBlock(block, ISSUERS.blocks));
+  const { reasoning_opaque: data, signature } = message;
+  if (textOf(data) !== '') return [{ type: ENCRYPTED_TYPE, data, format: ISSUERS.opaque }];
+  return textOf(signature) === '' ? [] : [{ type: TEXT_TYPE, signature, format: ISSUERS.member }];
 }
+
+/** The same of one part of its content; none where the server has not signed it. */
+export function detailsOfPart(part: Readonly<Record<string, unknown>>): Record<string, unknown>[] {
+  const { type, signature, data, summary } = part;
+  if (type === 'redacted_thinking' && textOf(data) !== '') return [detailOfBlock(part, ISSUERS.thinkingPart)];
+  if (type === 'thinking' && textOf(signature) !== '')
+    return [{ type: TEXT_TYPE, text: readAnswerPart(part)?.text, signature, format: ISSUERS.thinkingPart }];
+  const texts = type === 'reasoning' ? records(summary) : [];
+  if (texts.every((each) => textOf(each.signature) === '')) return [];
+  return texts.map(({ text, signature: signed }) => ({
+    type: 'reasoning.summary',
+    summary: text,
+    signature: signed,
+    format: ISSUERS.summaryPart,
+  }));
+}
+
+/** A part of the content as its server has signed it; `null`: a server of this format has no such parts. */
+export function signedPartOf(format: unknown, { text, signature, encrypted }: SignedText): object | null {
+  if (format === ISSUERS.summaryPart)
+    return { type: 'reasoning', summary: [{ type: 'summary_text', text, signature }] };
+  return format === ISSUERS.thinkingPart ? blockOf({ text, signature, encrypted }) : null;
+}
+
+/** A block of LiteLLM, or of Claude. */
+export const blockOf = ({ text, signature, encrypted }: SignedText): object =>
+  encrypted === null
+    ? { type: 'thinking', thinking: text, signature }
+    : { type: 'redacted_thinking', data: encrypted };
+
+type SignedText = Pick<ReasoningPart, 'text' | 'signature' | 'encrypted'>;
+
+const TEXT_TYPE = 'reasoning.text';
+const ENCRYPTED_TYPE = 'reasoning.encrypted';
+
+const detailOfBlock = (
+  { type, thinking, signature, data }: Readonly<Record<string, unknown>>,
+  format: string,
+): Record<string, unknown> =>
+  type === 'redacted_thinking'
+    ? { type: ENCRYPTED_TYPE, data, format }
+    : { type: TEXT_TYPE, text: thinking, signature, format };
 
 /** `null`: the provider gave nothing by which it would recognise its reasoning. */
 export function signReasoning({ signature, encrypted, issuer, callSignature }: ReasoningPart): string | null {

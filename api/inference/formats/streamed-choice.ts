@@ -2,9 +2,10 @@ import { isRecord } from '#core/is-record.ts';
 import { readAnswerPart } from '../price/answer-part.ts';
 import { callPiecesIn } from './call-numbers.ts';
 import { chatEndOf, endWordOf } from './end-words.ts';
+import { detailsOfPart } from './signed-reasoning.ts';
 import { StreamedCalls } from './streamed-calls.ts';
 import { recordOf, records, textOf } from './values.ts';
-import { saysNothing, withMissing } from './whole-message.ts';
+import { kindOfMember, saysNothing, withMissing } from './whole-message.ts';
 
 type Members = Record<string, unknown>;
 
@@ -101,7 +102,7 @@ export class StreamedChoice {
   }
 
   #noteSaid(delta: Members): void {
-    for (const name in delta) if (!saysNothing(delta[name])) this.#said.add(KIND_OF[name] ?? name);
+    for (const name in delta) if (!saysNothing(delta[name])) this.#said.add(kindOfMember(name));
   }
 
   /** Adds what the whole message says and the deltas have left out. */
@@ -113,7 +114,7 @@ export class StreamedChoice {
     else missing.content = content;
     Object.assign(missing, rest);
     for (const [name, value] of Object.entries(missing))
-      if (!saysNothing(value) && !this.#said.has(KIND_OF[name] ?? name)) delta[name] = value;
+      if (!saysNothing(value) && !this.#said.has(kindOfMember(name))) delta[name] = value;
     this.#noteSaid(delta);
     const calls = [
       ...callPiecesIn(pieces),
@@ -122,9 +123,6 @@ export class StreamedChoice {
     return calls.length === 0 ? delta : { ...delta, tool_calls: calls };
   }
 }
-
-/** Servers have two names for the same reasoning. */
-const KIND_OF: Readonly<Record<string, string>> = { reasoning_content: 'reasoning' };
 
 const isWordOfFormat = (word: unknown): boolean =>
   typeof word === 'string' && chatEndOf(word, false) === word;
@@ -135,13 +133,16 @@ const hasArguments = ({ function: called, custom }: Members): boolean =>
 /** Some servers send a message as a list of parts, which clients print as `[object Object]`. */
 function addParts(delta: Members, parts: readonly unknown[]): void {
   const others: Members[] = [];
+  const signed: Members[] = [];
   for (const part of records(parts)) {
+    signed.push(...detailsOfPart(part));
     const said = readAnswerPart(part);
-    if (said === null) others.push(part);
-    else {
+    if (said === null && part.type !== 'redacted_thinking') others.push(part);
+    else if (said !== null) {
       const name = said.type === 'text' ? 'content' : said.type;
       delta[name] = textOf(delta[name]) + said.text;
     }
   }
   if (others.length > 0) delta.content_parts = others;
+  if (signed.length > 0) delta.reasoning_details = signed;
 }

@@ -79,7 +79,8 @@ const kindTable: Readonly<Record<string, ObjectKind>> = {
 
   'chat message': {
     ...members('role', 'name', 'tool_call_id', 'refusal', 'reasoning', 'reasoning_content', 'parsed'),
-    ...members('audio', 'cache_control'),
+    ...members('audio', 'cache_control', 'reasoning_text', 'reasoning_opaque', 'thinking', 'cot_summary'),
+    ...members('thinking_blocks', 'provider_specific_fields'),
     content: 'chat part',
     tool_calls: 'tool call',
     function_call: 'called function',

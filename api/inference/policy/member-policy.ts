@@ -131,6 +131,7 @@ const TEXT_MEMBERS: ReadonlySet<string> = new Set([
     'thinking',
     'thinking_blocks',
     'thought',
+    'cot_summary',
   ],
   ...['metadata', 'provider_specific_fields'],
 ]);

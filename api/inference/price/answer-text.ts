@@ -1,7 +1,7 @@
 import { isRecord } from '#core/is-record.ts';
 import { plainNumber } from '../json/exact-json.ts';
 import { JsonScan } from '../json/json-scan.ts';
-import { readAnswerPart } from './answer-part.ts';
+import { readAnswerPart, reasoningInDetails, reasoningTextOf } from './answer-part.ts';
 
 /**
  * The text of one answer, as far as an estimate needs it: what the model wrote as text, refusal and reasoning, and the names and
@@ -98,10 +98,8 @@ export function addChat(text: AnswerText, { choices }: Readonly<Record<string, u
 }
 
 function addChatMessage(text: AnswerText, choice: string, message: Record<string, unknown>): void {
-  // Some servers say the same thing under both names.
-  const reasoning = message.reasoning || message.reasoning_content;
-  if (reasoning) text.add(reasoning);
-  else for (const { text: said, summary } of records(message.reasoning_details)) text.add(said || summary);
+  // Some servers say the same thing under several names.
+  text.add(reasoningTextOf(message) || reasoningInDetails(message));
   if (typeof message.content === 'string') text.add(message.content);
   else for (const part of records(message.content)) addPart(text, part);
   text.add(message.refusal);

@@ -1,5 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import { JsonScan } from '../json/json-scan.ts';
+import { reasoningInDetails, reasoningTextOf } from './answer-part.ts';
 import { broughtTools } from './prompt-bound.ts';
 
 /**
@@ -41,14 +42,9 @@ const speakerBytes = ({ role, name }: Record<string, unknown>): number =>
 const callBytes = ({ function: called, custom }: Record<string, unknown>): number =>
   functionBytes(called) + functionBytes(custom);
 
-/** A router says the same reasoning twice: as a text, and in details. */
-function reasoningBytes(message: Record<string, unknown>): number {
-  const details = listBytes(
-    message.reasoning_details,
-    ({ text, summary }) => textBytes(text) || textBytes(summary),
-  );
-  return details || textBytes(message.reasoning) || textBytes(message.reasoning_content);
-}
+/** Routers say the same reasoning twice: as a text, and in details or blocks. */
+const reasoningBytes = (message: Record<string, unknown>): number =>
+  Math.max(textBytes(reasoningInDetails(message)), textBytes(reasoningTextOf(message)));
 
 function itemBytes(item: Record<string, unknown>): number {
   switch (item.type) {

@@ -9,13 +9,13 @@ import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
 import { endOf, endWordOf } from '../formats/end-words.ts';
-import { reasoningDetailsOf } from '../formats/signed-reasoning.ts';
+import { detailsOfPart, ISSUERS, reasoningDetailsOf } from '../formats/signed-reasoning.ts';
 import { isDone } from '../formats/stream-text.ts';
 import { usageRecordsIn } from '../formats/usage-places.ts';
 import { recordOf, records, textOf } from '../formats/values.ts';
 import { withMissing } from '../formats/whole-message.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
-import { readAnswerPart } from '../price/answer-part.ts';
+import { readAnswerPart, reasoningTextOf } from '../price/answer-part.ts';
 import { bringsText } from './add-piece.ts';
 import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './answer-source.ts';
 
@@ -131,11 +131,14 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
 
   /** Its text, and what the provider has signed of it: a router's answer has both in `reasoning_details`. */
   #reasoning(message: Readonly<Record<string, unknown>>): AnswerPiece[] {
-    const text = textOf(message.reasoning) || textOf(message.reasoning_content);
-    const details = reasoningDetailsOf(message);
+    const text = reasoningTextOf(message);
+    const details = reasoningDetailsOf(message).filter(
+      // A member of this name may also sign the answer as a whole.
+      ({ format }) => format !== ISSUERS.member || text !== '' || this.#heard.has('reasoning'),
+    );
     const said = details.map(wordsOf).join('');
     this.#readsDetails ||= text === '' && said !== '';
-    const isRaw = !details.some(({ type }) => type === 'reasoning.summary');
+    const isRaw = !details.some(({ type }) => type === SUMMARY);
     const isInDetails = this.#readsDetails || text === said;
     const signed = details.flatMap((detail) => detailPieces(detail, isInDetails, isRaw));
     return isInDetails ? signed : [...pieceOfReasoning(text, isRaw), ...signed];
@@ -225,6 +228,9 @@ function detailPieces(detail: Record<string, unknown>, hasWords: boolean, isRaw:
 
 const wordsOf = ({ text, summary }: Record<string, unknown>): string => textOf(text) || textOf(summary);
 
+    const signed = detailsOfPart(part);
+    if (signed.length > 0)
+      return signed.flatMap((detail) => detailPieces(detail, true, detail.type !== SUMMARY));
 /** Names that are too long to be marks count as not said. */
 function issuerOf({ format, id }: Record<string, unknown>): ReasoningIssuer {
   const short = (name: unknown): string =>
@@ -240,3 +246,5 @@ const reasoningPiece = (text: string, isRaw: boolean): AnswerPiece =>
 
 const pieceOf = (type: 'text' | 'refusal', text: unknown): AnswerPiece[] =>
   textOf(text) === '' ? [] : [{ type, text: textOf(text) }];
+const SUMMARY = 'reasoning.summary';
+

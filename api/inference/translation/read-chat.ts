@@ -14,7 +14,7 @@ import { callSignatureOf } from '../formats/call-signature.ts';
 import { CHAT_REASONING } from '../formats/reasoning-words.ts';
 import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
-import { reasoningInParts } from '../price/answer-part.ts';
+import { reasoningInDetails, reasoningInParts, reasoningTextOf } from '../price/answer-part.ts';
 import { cacheOf, markLast } from './cache-marks.ts';
 import { customArguments } from './custom-tools.ts';
 import { hasLegacyFunctions, LegacyCalls } from './legacy-functions.ts';
@@ -216,7 +216,9 @@ function readReasoningItem(
   }
   if (parts.length > 0) return parts;
   const text =
-    textOf(message.reasoning) || textOf(message.reasoning_content) || reasoningInParts(message.content);
+    reasoningTextOf(message) ||
+    (details.length > 0 ? '' : reasoningInDetails(message)) ||
+    reasoningInParts(message.content);
   return text === '' ? [] : [{ type: 'reasoning', text, signature: null, encrypted: null }];
 }
 
@@ -234,6 +236,7 @@ function readParts(content: unknown, path: string, unsupported: UnsupportedField
         return part.text === '' ? [] : [{ type: 'text', text: textOf(part.text), ...cacheOf(part) }];
       // The way of some vendors' answers, which come back in the next request.
       case 'thinking':
+      case 'redacted_thinking':
       case 'reasoning':
         return [];
       case 'refusal':

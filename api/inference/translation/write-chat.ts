@@ -5,17 +5,15 @@ import type {
   Conversation,
   FunctionTool,
   Reasoning,
-  ReasoningIssuer,
-  ReasoningPart,
   ToolChoice,
   Turn,
   UserPart,
 } from '#core/conversation/conversation.ts';
 import { isOfRouter } from '../formats/call-signature.ts';
 import { effortOf, takenEffort } from '../formats/reasoning-words.ts';
-import { THINKING_BLOCKS } from '../formats/signed-reasoning.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { chatCallsOf, objectSchema, refuseLoneChoice } from './tool-words.ts';
+import { writeReasoning } from './write-reasoning.ts';
 
 /** The body for a provider that speaks the chat format, but for what the gateway writes into every body. */
 export function writeChat(
@@ -91,19 +89,19 @@ const IMAGE_FOLLOWS = '(The image or file follows in the next message of the use
 
 /** Some servers refuse an answer that says nothing, as a model gives it after the result of a tool. */
 function writeAnswer(parts: readonly AssistantPart[], dialect: AskedDialect): object | null {
-  const { reasoningMember, takesReasoningDetails } = dialect;
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
-  const reasoning = parts.map((part) => (part.type === 'reasoning' ? part.text : '')).join('');
   const calls = chatCallsOf(parts, (signature) => takesBack(signature, dialect));
-  const sentReasoning = {
-    ...(reasoningMember === null || reasoning === '' ? {} : { [reasoningMember]: reasoning }),
-    ...(takesReasoningDetails ? writeSigned(parts) : {}),
-  };
-  if (text === '' && calls === undefined && Object.keys(sentReasoning).length === 0) return null;
+  const { members, contentParts } = writeReasoning(parts, dialect);
+  const hasReasoning = contentParts.length > 0 || Object.keys(members).length > 0;
+  if (text === '' && calls === undefined && !hasReasoning) return null;
+  const content = text === '' && calls !== undefined ? null : text;
   return {
     role: 'assistant',
-    content: text === '' && calls !== undefined ? null : text,
-    ...sentReasoning,
+    content:
+      contentParts.length === 0
+        ? content
+        : [...contentParts, ...(text === '' ? [] : [{ type: 'text', text }])],
+    ...members,
     tool_calls: calls,
   };
 }
@@ -111,41 +109,6 @@ function writeAnswer(parts: readonly AssistantPart[], dialect: AskedDialect): ob
 /** A signature goes to the vendor that made it, and to a router that may have passed it on. */
 const takesBack = (signature: string, { signsCalls, takesReasoningDetails }: AskedDialect): boolean =>
   isOfRouter(signature) ? takesReasoningDetails : signsCalls;
-
-/** Reasoning as the server passed it on. Signatures that another server has shown are none of its own. */
-function writeSigned(parts: readonly AssistantPart[]): object {
-  const details: object[] = [];
-  const blocks: object[] = [];
-  for (const [index, part] of parts.entries()) {
-    if (part.type !== 'reasoning' || part.issuer === undefined) continue;
-    if (part.issuer.format === THINKING_BLOCKS) blocks.push(writeBlock(part));
-    else details.push(writeDetail(part, part.issuer, index));
-  }
-  return {
-    ...(details.length === 0 ? {} : { reasoning_details: details }),
-    ...(blocks.length === 0 ? {} : { thinking_blocks: blocks }),
-  };
-}
-
-const writeBlock = ({ text, signature, encrypted }: ReasoningPart): object =>
-  encrypted === null
-    ? { type: 'thinking', thinking: text, signature }
-    : { type: 'redacted_thinking', data: encrypted };
-
-function writeDetail(
-  { text, signature, encrypted }: ReasoningPart,
-  issuer: ReasoningIssuer,
-  index: number,
-): object {
-  const named = {
-    ...(issuer.format === '' ? {} : { format: issuer.format }),
-    ...(issuer.id === null ? {} : { id: issuer.id }),
-    index,
-  };
-  return encrypted === null
-    ? { type: 'reasoning.text', text, signature, ...named }
-    : { type: 'reasoning.encrypted', data: encrypted, ...named };
-}
 
 /** The format has no other way to say that a tool failed than in words. */
 const saidToFail = (content: string): string =>

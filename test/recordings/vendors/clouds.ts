@@ -314,22 +314,24 @@ const databricksShared = {
   tokens: { prompt: 18, completion: 25 },
 } as const;
 
+const databricksSigned = { signature: 'DbSig+/==' };
+
 const databricks: Recording[] = [
   {
     ...databricksShared,
     kind: 'reasoning in a list of parts',
     stream: [
       databricksShape.chunk({ role: 'assistant', content: [summary(THOUGHT_PIECES[0])] }),
-      databricksShape.chunk({ content: [summary(THOUGHT_PIECES[1])] }),
+      databricksShape.chunk({ content: [summary(THOUGHT_PIECES[1], databricksSigned)] }),
       ...TEXT_PIECES.map((content) => databricksShape.chunk({ content })),
       databricksShape.end('stop', { usage: databricksUsage }, { content: '' }),
     ],
     whole: databricksShape.whole(
-      { content: [summary(THOUGHT), { type: 'text', text: TEXT }] },
+      { content: [summary(THOUGHT, databricksSigned), { type: 'text', text: TEXT }] },
       'stop',
       databricksUsage,
     ),
-    said: { reasoning: THOUGHT, text: TEXT },
+    said: { reasoning: THOUGHT, text: TEXT, signatures: ['DbSig+/=='] },
   },
   {
     ...databricksShared,

@@ -72,7 +72,7 @@ const litellm: Recording[] = [
       'stop',
       liteUsage,
     ),
-    said: { reasoning: THOUGHT, text: TEXT },
+    said: { reasoning: THOUGHT, text: TEXT, signatures: ['LiSig+/=='] },
   },
   {
     ...liteShared,
@@ -98,7 +98,11 @@ const litellm: Recording[] = [
       'tool_calls',
       liteUsage,
     ),
-    said: { reasoning: THOUGHT, calls: bothCalls('toolu_los', 'toolu_lbe') },
+    said: {
+      reasoning: THOUGHT,
+      calls: bothCalls('toolu_los', 'toolu_lbe'),
+      signatures: ['LiSig+/=='],
+    },
   },
 ];
 
@@ -365,4 +369,57 @@ const github: Recording[] = [
   },
 ];
 
-export const routers: Recording[] = [...litellm, ...openrouter, ...github];
+/* github.com/microsoft/vscode-copilot-chat: the reasoning of Gemini behind Copilot, which refuses calls that come back without it. */
+const copilotUsage = usageOf(51, 24, { prompt_tokens_details: { cached_tokens: 0 }, reasoning_tokens: 9 });
+const copilotShared = {
+  vendor: 'GitHub',
+  format: 'chat',
+  provider: 'other',
+  tokens: { prompt: 51, completion: 24 },
+} as const;
+const copilotThought = [
+  ...THOUGHT_PIECES.map((reasoning_text) =>
+    githubShape.chunk({ role: 'assistant', content: null, reasoning_text }),
+  ),
+  githubShape.chunk({ role: 'assistant', content: null, reasoning_opaque: 'CpOpaque+/==' }),
+];
+const copilotMessage = { reasoning_text: THOUGHT, reasoning_opaque: 'CpOpaque+/==' };
+
+const copilot: Recording[] = [
+  {
+    ...copilotShared,
+    kind: 'encrypted reasoning of Gemini before a text',
+    stream: [
+      ...copilotThought,
+      ...TEXT_PIECES.map((content) => githubShape.chunk({ content })),
+      githubShape.end('stop', { usage: copilotUsage }, { content: null }),
+    ],
+    whole: githubShape.whole({ content: TEXT, ...copilotMessage }, 'stop', copilotUsage),
+    said: { reasoning: THOUGHT, text: TEXT, signatures: ['CpOpaque+/=='] },
+  },
+  {
+    ...copilotShared,
+    kind: 'encrypted reasoning of Gemini before parallel calls',
+    stream: [
+      ...copilotThought,
+      ...wholeDeltas('call_cos', 'call_cbe').map((delta) => githubShape.chunk({ content: null, ...delta })),
+      githubShape.end('tool_calls', { usage: copilotUsage }, { content: null }),
+    ],
+    whole: githubShape.whole(
+      {
+        content: null,
+        ...copilotMessage,
+        tool_calls: [wholeCall('call_cos', OSLO), wholeCall('call_cbe', BERGEN)],
+      },
+      'tool_calls',
+      copilotUsage,
+    ),
+    said: {
+      reasoning: THOUGHT,
+      calls: bothCalls('call_cos', 'call_cbe'),
+      signatures: ['CpOpaque+/=='],
+    },
+  },
+];
+
+export const routers: Recording[] = [...litellm, ...openrouter, ...github, ...copilot];
