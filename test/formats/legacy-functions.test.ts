@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { recordOf, records } from '../../api/inference/formats/values.ts';
+import { AnswerText, addChat } from '../../api/inference/price/answer-text.ts';
 import { leftOutOf, refusalOf, sentTo, shownFor, user } from './ask.ts';
 import { type Answer, shownCollected, shownEvents, shownStream, shownWhole } from './shown-answers.ts';
 
@@ -88,6 +89,110 @@ describe('earlier calls of functions', () => {
     const sent = records(sentTo('chat', 'messages', { messages, functions }).messages);
     const rome = records(sent[3]?.content)[0];
     expect(sent[4]?.content).toMatchObject([{ type: 'tool_result', tool_use_id: rome?.id, content: [] }]);
+  });
+});
+
+describe('a server that answers in the old way', () => {
+  const args = '{"city":"Oslo"}';
+  const call = (arguments_: unknown) => ({ function_call: { name: 'get', arguments: arguments_ } });
+  const chunk = (delta: object, finish_reason: string | null = null) => ({
+    id: 'a',
+    choices: [{ index: 0, delta, finish_reason }],
+  });
+  const end = chunk({}, 'function_call');
+  const whole = (message: object, finish_reason = 'function_call') => ({
+    id: 'a',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'I look.', ...message }, finish_reason }],
+  });
+  const begin = chunk({ role: 'assistant', content: 'I look.' });
+  const tool_calls = [{ index: 0, id: 'c1', type: 'function', function: { name: 'get', arguments: args } }];
+
+  const calls: [string, Answer][] = [
+    [
+      'in pieces',
+      {
+        whole: whole(call(args)),
+        events: [
+          begin,
+          chunk(call('')),
+          chunk({ function_call: { arguments: '{"city":' } }),
+          chunk({ function_call: { arguments: '"Oslo"}' } }),
+          end,
+        ],
+      },
+    ],
+    [
+      'with its name in every piece',
+      { whole: whole(call(args)), events: [begin, chunk(call('{"city":')), chunk(call('"Oslo"}')), end] },
+    ],
+    [
+      'with arguments that are no text, and an end of its own',
+      {
+        whole: whole(call({ city: 'Oslo' }), 'stop'),
+        events: [begin, chunk(call({ city: 'Oslo' }), 'stop')],
+      },
+    ],
+    [
+      'in the whole message alone',
+      {
+        whole: whole(call(args)),
+        events: [
+          begin,
+          { id: 'a', choices: [{ index: 0, message: whole(call(args)).choices[0]?.message }] },
+          end,
+        ],
+      },
+    ],
+    [
+      'beside the same call of a tool',
+      {
+        whole: whole({ ...call(args), tool_calls }),
+        events: [begin, chunk({ ...call(args), tool_calls }), end],
+      },
+    ],
+    [
+      'and says that there are no calls of tools',
+      {
+        whole: whole({ ...call(args), tool_calls: [] }),
+        events: [begin, chunk({ ...call(args), tool_calls: null }), end],
+      },
+    ],
+  ];
+
+  describe.each(calls)('%s', (_how, answer) => {
+    it.each(ways)('has called the tool, once and under an id: %s', (_way, shown) => {
+      const message = shown('chat', 'messages', answer);
+      expect(message).toMatchObject({
+        stop_reason: 'tool_use',
+        content: [
+          { type: 'text', text: 'I look.' },
+          { type: 'tool_use', id: expect.stringMatching(/./), name: 'get', input: { city: 'Oslo' } },
+        ],
+      });
+      const { output } = shown('chat', 'responses', answer);
+      expect(output).toMatchObject([
+        { type: 'message' },
+        { type: 'function_call', call_id: expect.stringMatching(/./), name: 'get', arguments: args },
+      ]);
+    });
+
+    it('is charged for the call once', () => {
+      for (const values of [[answer.whole], answer.events]) {
+        const text = new AnswerText();
+        for (const value of values) addChat(text, JSON.parse(JSON.stringify(value)));
+        expect(text.bytes).toBe(`I look.get${args}`.length);
+      }
+    });
+  });
+
+  it.each(ways)('and calls nothing has answered with its text: %s', (_way, shown) => {
+    const nothing = { function_call: { name: '', arguments: '' } };
+    const answer = { whole: whole(nothing, 'stop'), events: [begin, chunk(nothing, 'stop')] };
+    expect(shown('chat', 'messages', answer)).toMatchObject({
+      stop_reason: 'end_turn',
+      content: [{ type: 'text', text: 'I look.' }],
+    });
+    expect(shown('chat', 'messages', answer).content).toHaveLength(1);
   });
 });
 

@@ -103,16 +103,18 @@ function addChatMessage(text: AnswerText, choice: string, message: Record<string
   if (typeof message.content === 'string') text.add(message.content);
   else for (const part of records(message.content)) addPart(text, part);
   text.add(message.refusal);
-  const { tool_calls: calls } = message;
   // One server sends each piece of a call by itself.
-  for (const [place, call] of (isRecord(calls) ? [calls] : records(calls)).entries()) {
+  const calls = isRecord(message.tool_calls) ? [message.tool_calls] : records(message.tool_calls);
+  for (const [place, call] of calls.entries()) {
     const counted = text.call(`${choice} ${keyOf(call.index, keyOf(call.id, place))}`);
     addFunction(counted, call.function);
     if (!isRecord(call.custom)) continue;
     counted.name(call.custom.name);
     text.add(call.custom.input);
   }
-  if (isRecord(message.function_call)) addFunction(text.call(`${choice} function`), message.function_call);
+  // Some servers repeat the call in the way that chats had before tools.
+  if (calls.length === 0 && isRecord(message.function_call))
+    addFunction(text.call(`${choice} function`), message.function_call);
 }
 
 const addPart = (text: AnswerText, part: Record<string, unknown>): void =>

@@ -103,7 +103,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   #delta(delta: Record<string, unknown>): AnswerPiece[] {
     const pieces = this.#contents(delta);
     for (const { type } of pieces) this.#heard.add(type);
-    return [...pieces, ...this.#callPieces(delta.tool_calls)];
+    return [...pieces, ...this.#callPieces(delta)];
   }
 
   /** A message that is sent twice is said once. */
@@ -112,7 +112,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     this.#repeated = {};
     const contents = this.#contents(repeated).filter(({ type }) => !this.#heard.has(type));
     for (const { type } of contents) this.#heard.add(type);
-    return [...contents, ...(this.#numbered > 0 ? [] : this.#callPieces(repeated.tool_calls))];
+    return [...contents, ...(this.#numbered > 0 ? [] : this.#callPieces(repeated))];
   }
 
   /** All but the calls. */
@@ -144,8 +144,12 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     return isInDetails ? signed : [...pieceOfReasoning(text, isRaw), ...signed];
   }
 
-  #callPieces(calls: unknown): AnswerPiece[] {
-    return callPiecesIn(calls).flatMap((call) => this.#call(readCallPiece(call), callSignatureOf(call)));
+  /** A server may answer in the way that chats had before tools, and some repeat a call in that way. */
+  #callPieces({ tool_calls: calls, function_call: called }: Record<string, unknown>): AnswerPiece[] {
+    const pieces = callPiecesIn(calls);
+    const all =
+      pieces.length === 0 && isRecord(called) ? [{ index: LEGACY_INDEX, function: called }] : pieces;
+    return all.flatMap((call) => this.#call(readCallPiece(call), callSignatureOf(call)));
   }
 
   /** A call begins with its name and its id, of which either may come late. */
@@ -204,6 +208,9 @@ function openCall(call: ReadCall, index: number, id: string): AnswerPiece[] {
 }
 
 /** Reads a text, or a list of parts, in which some vendors send reasoning, too. */
+/** Stands for the number of a call that can have none, because it is the only one. */
+const LEGACY_INDEX = 'function_call';
+
 function contentPieces(content: unknown): AnswerPiece[] {
   if (typeof content === 'string') return pieceOf('text', content);
   return records(content).flatMap((part) => {
