@@ -70,7 +70,9 @@ function inChat(answer: Record<string, unknown>): Heard {
         input: typeof given === 'object' && given !== null ? given : inputOf(given),
       };
     }),
-    citations: records(message.annotations).map(({ url_citation: cited }) => textOf(recordOf(cited).url)),
+    citations: Array.isArray(answer.citations)
+      ? answer.citations.map(textOf)
+      : records(message.annotations).map(({ url_citation: cited }) => textOf(recordOf(cited).url)),
     end: textOf(choice?.finish_reason),
   };
 }

@@ -18,6 +18,7 @@ import { answerBounds, readJsonObject } from '../json/json-object.ts';
 import { readAnswerPart, reasoningTextOf } from '../price/answer-part.ts';
 import { bringsText } from './add-piece.ts';
 import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './answer-source.ts';
+import { ChatSources } from './chat-sources.ts';
 
 /** Chunks of a chat, of which the first choice is read: a translated call asks for one. A server may spread it over several. */
 export class ChatSource extends CountedElsewhere implements AnswerSource {
@@ -33,6 +34,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   readonly #heard = new Set<AnswerPiece['type']>();
   /** Whether the reasoning is read from its details, in which some servers have it whole before the text of it. */
   #readsDetails = false;
+  readonly #sources = new ChatSources();
   readonly #numbers = new CallNumbers();
   /** By the order in which their server begins them, those included that turn out to be none. */
   readonly #calls: ReadCall[] = [];
@@ -62,6 +64,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     const unheard = this.#unheard();
     return [
       ...unheard,
+      ...this.#newSources(),
       // A call without name and arguments is none: some servers end with a piece of nothing under an id of its own.
       ...this.#calls.flatMap((call) =>
         call.isOpen || call.index === null ? [] : this.#openCall(call, call.index),
@@ -69,8 +72,10 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     ];
   }
 
-  #pieces({ id, choices }: Record<string, unknown>): AnswerPiece[] {
+  #pieces(answer: Record<string, unknown>): AnswerPiece[] {
+    const { id, choices } = answer;
     const pieces: AnswerPiece[] = [];
+    this.#sources.note(answer);
     if (!this.#started) {
       this.#started = true;
       this.#id = answerIdOf(id);
@@ -91,7 +96,10 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
 
   #choice({ delta, message, finish_reason }: Record<string, unknown>): AnswerPiece[] {
     const pieces = isRecord(delta) ? this.#delta(delta) : [];
-    if (isRecord(message)) this.#repeated = withMissing(message, this.#repeated);
+    if (isRecord(message)) {
+      this.#repeated = withMissing(message, this.#repeated);
+      this.#sources.note(message);
+    }
     const reason = endWordOf(finish_reason);
     if (reason === '' || this.#finished) return pieces;
     this.#finished = true;
@@ -101,9 +109,15 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   }
 
   #delta(delta: Record<string, unknown>): AnswerPiece[] {
+    this.#sources.note(delta);
     const pieces = this.#contents(delta);
     for (const { type } of pieces) this.#heard.add(type);
     return [...pieces, ...this.#callPieces(delta)];
+  }
+
+  /** They stand at the end of the text, if there is one, and the server has not named them in annotations. */
+  #newSources(): AnswerPiece[] {
+    return this.#heard.has('text') && !this.#heard.has('citation') ? this.#sources.newPages() : [];
   }
 
   /** A message that is sent twice is said once. */
@@ -178,7 +192,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   }
 
   #openCall(call: ReadCall, index: number): AnswerPiece[] {
-    return openCall(call, index, this.#ids.idOf(call.id, this.#id, index));
+    return [...this.#newSources(), ...openCall(call, index, this.#ids.idOf(call.id, this.#id, index))];
   }
 }
 
@@ -194,6 +208,9 @@ interface ReadCall {
   isOpen: boolean;
 }
 
+/** Stands for the number of a call that can have none, because it is the only one. */
+const LEGACY_INDEX = 'function_call';
+
 /** Arguments that wait for the name of their call. */
 const NAMELESS_CHARS_MAX = 65_536;
 
@@ -208,12 +225,12 @@ function openCall(call: ReadCall, index: number, id: string): AnswerPiece[] {
 }
 
 /** Reads a text, or a list of parts, in which some vendors send reasoning, too. */
-/** Stands for the number of a call that can have none, because it is the only one. */
-const LEGACY_INDEX = 'function_call';
-
 function contentPieces(content: unknown): AnswerPiece[] {
   if (typeof content === 'string') return pieceOf('text', content);
   return records(content).flatMap((part) => {
+    const signed = detailsOfPart(part);
+    if (signed.length > 0)
+      return signed.flatMap((detail) => detailPieces(detail, true, detail.type !== SUMMARY));
     const said = readAnswerPart(part);
     if (said === null || said.text === '') return [];
     return said.type === 'reasoning'
@@ -233,11 +250,10 @@ function detailPieces(detail: Record<string, unknown>, hasWords: boolean, isRaw:
   return pieces;
 }
 
+const SUMMARY = 'reasoning.summary';
+
 const wordsOf = ({ text, summary }: Record<string, unknown>): string => textOf(text) || textOf(summary);
 
-    const signed = detailsOfPart(part);
-    if (signed.length > 0)
-      return signed.flatMap((detail) => detailPieces(detail, true, detail.type !== SUMMARY));
 /** Names that are too long to be marks count as not said. */
 function issuerOf({ format, id }: Record<string, unknown>): ReasoningIssuer {
   const short = (name: unknown): string =>
@@ -253,5 +269,3 @@ const reasoningPiece = (text: string, isRaw: boolean): AnswerPiece =>
 
 const pieceOf = (type: 'text' | 'refusal', text: unknown): AnswerPiece[] =>
   textOf(text) === '' ? [] : [{ type, text: textOf(text) }];
-const SUMMARY = 'reasoning.summary';
-

@@ -284,7 +284,7 @@ const xai: Recording[] = [
     whole: xaiShape.whole({ content: TEXT, refusal: null }, 'stop', xaiUsage, {
       citations: ['https://weather.example/oslo'],
     }),
-    said: { text: TEXT },
+    said: { text: TEXT, citations: ['https://weather.example/oslo'] },
   },
 ];
 
@@ -376,7 +376,7 @@ const perplexity: Recording[] = [
       ),
     ],
     whole: perplexityShape.whole({ content: TEXT }, 'stop', perplexityUsage, sources),
-    said: { text: TEXT },
+    said: { text: TEXT, citations: sources.citations },
     tokens: { prompt: 14, completion: 28 },
   },
   {
@@ -393,7 +393,7 @@ const perplexity: Recording[] = [
       ),
     ],
     whole: perplexityShape.whole({ content: TEXT }, 'stop', perplexityUsage, sources),
-    said: { text: TEXT },
+    said: { text: TEXT, citations: sources.citations },
     tokens: { prompt: 14, completion: 28 },
   },
 ];
