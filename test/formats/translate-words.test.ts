@@ -66,8 +66,8 @@ describe('what a provider of the messages format would refuse is said so that it
       ]),
     ).toMatchObject([
       {},
-      { content: [{ id: 'functions_get_weather_0' }] },
-      { content: [{ tool_use_id: 'functions_get_weather_0' }] },
+      { content: [{ id: expect.stringMatching(/^functions_get_weather_0_[\da-f]{8}$/) }] },
+      { content: [{ tool_use_id: expect.stringMatching(/^functions_get_weather_0_[\da-f]{8}$/) }] },
     ]);
   });
 
