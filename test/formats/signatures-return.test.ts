@@ -79,6 +79,17 @@ const chatAnswer = (members: object, called: object = call): Answer => ({
   },
 });
 
+/** The same of a server that signs the call in a piece of its own, before its arguments or behind them. */
+function signedLate(isBehind: boolean, members: object): Answer {
+  const { arguments: json, name } = call.function;
+  const pieces = [{ function: { arguments: json } }, members].map((piece) => ({ index: 0, ...piece }));
+  const begun = { index: 0, ...call, function: { name, arguments: '' } };
+  const deltas = [begun, ...(isBehind ? pieces : pieces.reverse())].map((piece) =>
+    chunk({ tool_calls: [piece] }),
+  );
+  return { ...chatAnswer({}, { ...call, ...members }), events: [...deltas, chunk({}, 'tool_calls')] };
+}
+
 const messagesAnswer = (block: object): Answer => {
   const begin = { type: 'message', role: 'assistant', model: 'm', id: 'a' };
   const usage = { input_tokens: 1, output_tokens: 1 };
@@ -149,6 +160,22 @@ const SIGNED: readonly Signed[] = [
     mayRead: ['google'],
     answer: (thought_signature) =>
       chatAnswer({}, { ...call, extra_content: { google: { thought_signature } } }),
+  },
+  ...[true, false].map(
+    (isBehind): Signed => ({
+      name: `a call that Google has signed ${isBehind ? 'behind' : 'before'} its arguments`,
+      issuer: 'google',
+      format: 'chat',
+      mayRead: ['other-gemini'],
+      answer: (thought_signature) =>
+        signedLate(isBehind, { extra_content: { google: { thought_signature } } }),
+    }),
+  ),
+  {
+    name: 'a signature in the fields of a call behind its arguments',
+    issuer: 'other',
+    format: 'chat',
+    answer: (signature) => signedLate(true, fields(signature)),
   },
   {
     name: 'a signature in the fields of a call, as LiteLLM has it',

@@ -16,13 +16,14 @@ export type AnswerPiece =
   | { type: 'reasoning'; text: string; isRaw?: true }
   /**
    * The signature of all reasoning before it, with which the provider takes the reasoning back in a later call. Some models show no
-   * reasoning, and sign it all the same.
+   * reasoning, and sign it all the same. `ofReasoning`: the signature comes after other parts have begun, and is the whole one of the
+   * part of reasoning with this number among those that began with text.
    */
-  | { type: 'signature'; signature: string; issuer?: ReasoningIssuer }
+  | { type: 'signature'; signature: string; issuer?: ReasoningIssuer; ofReasoning?: number }
   /** Reasoning that only the provider can read. */
   | { type: 'encrypted'; data: string; issuer?: ReasoningIssuer }
-  /** The provider signed the tool call after it with this. */
-  | { type: 'call_signature'; signature: string }
+  /** The provider signed the tool call after it with this, or the call with the index `ofCall`, which has begun. */
+  | { type: 'call_signature'; signature: string; ofCall?: number }
   | { type: 'tool_call'; index: number; id: string; name: string }
   /** A part of the JSON text of the arguments of the call with this index. */
   | { type: 'arguments'; index: number; json: string }

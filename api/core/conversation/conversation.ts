@@ -76,7 +76,10 @@ export interface ReasoningPart {
   encrypted: string | null;
   /** The issuer of its signature, where a chat server passed it on; missing: a server of the messages format. */
   issuer?: ReasoningIssuer;
-  /** The provider signed the next tool call with this, and wants it back with that call; missing: it signed nothing. */
+  /**
+   * The provider signed the next tool call with this, or an earlier one that the text names, and wants it back with that call;
+   * missing: it signed nothing.
+   */
   callSignature?: string;
 }
 

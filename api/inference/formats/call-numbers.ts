@@ -3,6 +3,7 @@ import { randomBase62 } from '#core/ids.ts';
 import { isRecord } from '#core/is-record.ts';
 import { plainNumber } from '../json/exact-json.ts';
 import { JsonScan } from '../json/json-scan.ts';
+import { joinedName } from '../price/call-name.ts';
 import { recordOf, records, textOf } from './values.ts';
 
 /** A piece of a streamed tool call of the chat format, whatever way the server has of writing it. */
@@ -54,7 +55,7 @@ export class CallNumbers {
       call.id = piece.id;
       this.#byId.set(piece.id, number);
     }
-    call.name ||= piece.name;
+    call.name = joinedName(call.name, piece.name, call.hasArguments);
     call.hasArguments ||= piece.json !== '';
     call.scan.add(piece.json);
     if (piece.index !== null) this.#byIndex.set(piece.index, number);

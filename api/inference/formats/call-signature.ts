@@ -41,6 +41,21 @@ export function callSignatureOf(call: Members): string {
   return '';
 }
 
+const OF_CALL = 'of:';
+
+/** A signature that is shown behind its call, and so must name it. The id is written in letters that no mark has. */
+export const signatureOfCall = (signature: string, callId: string): string =>
+  `${OF_CALL}${Buffer.from(callId).toString('base64url')}:${signature}`;
+
+/** `null`: the signature is the next call's. */
+export function readSignatureOfCall(signature: string): { callId: string; signature: string } | null {
+  if (!signature.startsWith(OF_CALL)) return null;
+  const end = signature.indexOf(':', OF_CALL.length);
+  if (end < 0) return null;
+  const callId = Buffer.from(signature.slice(OF_CALL.length, end), 'base64url').toString();
+  return { callId, signature: signature.slice(end + 1) };
+}
+
 /** Whether a router has shown the signature, in a place that its vendor's own server does not know. */
 export const isOfRouter = (signature: string): boolean =>
   ROUTER_WORDS.some((word) => signature.startsWith(word));

@@ -3,6 +3,7 @@ import { plainNumber } from '../json/exact-json.ts';
 import { parseRecord } from '../json/parse-record.ts';
 import { readAnswerPart } from '../price/answer-part.ts';
 import { AnswerText, addChat } from '../price/answer-text.ts';
+import { joinedName } from '../price/call-name.ts';
 import { countedBy } from '../price/stream-text-count.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { CallIds } from './call-ids.ts';
@@ -142,6 +143,9 @@ class Choice {
     // Its id is the one that it began with.
     if (textOf(known.id) !== '') delete rest.id;
     const { arguments: _arguments, ...ofFunction } = recordOf(given);
+    const begun = recordOf(known.function);
+    if (piece.name !== '')
+      ofFunction.name = joinedName(textOf(begun.name), piece.name, textOf(begun.arguments) !== '');
     if (isRecord(given)) mergeDelta(rest, { function: { ...ofFunction, arguments: piece.json } });
     mergeDelta(known, rest);
     if (isSomething(known)) this.#begun.add(known);

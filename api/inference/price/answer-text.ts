@@ -2,6 +2,7 @@ import { isRecord } from '#core/is-record.ts';
 import { plainNumber } from '../json/exact-json.ts';
 import { JsonScan } from '../json/json-scan.ts';
 import { readAnswerPart, reasoningInDetails, reasoningTextOf } from './answer-part.ts';
+import { joinedName } from './call-name.ts';
 
 /**
  * The text of one answer, as far as an estimate needs it: what the model wrote as text, refusal and reasoning, and the names and
@@ -9,12 +10,12 @@ import { readAnswerPart, reasoningInDetails, reasoningTextOf } from './answer-pa
  */
 export class AnswerText {
   #textBytes = 0;
+  /** A running sum: some servers send a usage record in every chunk, and each is compared with the text so far. */
+  #callBytes = 0;
   readonly #calls = new Map<string, CallText>();
 
   get bytes(): number {
-    let bytes = this.#textBytes;
-    for (const call of this.#calls.values()) bytes += call.bytes;
-    return bytes;
+    return this.#textBytes + this.#callBytes;
   }
 
   /** Without the calls of tools. */
@@ -36,9 +37,14 @@ export class AnswerText {
   }
 
   call(key: string): CallText {
-    const known = this.#calls.get(key);
-    if (known !== undefined) return known;
-    const call = new CallText();
+    return this.#calls.get(key) ?? this.beginCall(key);
+  }
+
+  /** A new call under the key. The call that had the key before still counts: some servers give all calls one number. */
+  beginCall(key: string): CallText {
+    const call = new CallText((bytes) => {
+      this.#callBytes += bytes;
+    });
     this.#calls.set(key, call);
     return call;
   }
@@ -46,30 +52,52 @@ export class AnswerText {
 
 /** One call of a tool. Its arguments count as compact JSON, because only some formats keep the blanks that a model wrote. */
 export class CallText {
+  readonly #addBytes: (bytes: number) => void;
+  #bytes = 0;
+  #name = '';
   #nameBytes = 0;
   #jsonBytes = 0;
   readonly #scan = new JsonScan();
   /** The bytes of the text that a call begins with. They count when nothing more comes. */
   #initialBytes = 0;
 
-  get bytes(): number {
-    const json = this.#jsonBytes === 0 ? this.#initialBytes : this.#jsonBytes;
-    // Empty arguments are written as nothing, as `{}` or as an empty text.
-    return this.#nameBytes + (json === EMPTY_JSON_BYTES ? 0 : json);
+  /** @param addBytes Learns by how much each change makes the call longer. */
+  constructor(addBytes: (bytes: number) => void) {
+    this.#addBytes = addBytes;
   }
 
-  /** Some servers repeat it in every piece. */
+  /** Some servers repeat it in every piece, and others send it in pieces. */
   name(text: unknown): void {
-    if (this.#nameBytes === 0 && typeof text === 'string') this.#nameBytes = Buffer.byteLength(text);
+    if (typeof text !== 'string') return;
+    const name = joinedName(this.#name, text, this.#jsonBytes > 0);
+    if (name === this.#name) return;
+    // The whole name is measured only where it replaces the one before, so a name in pieces takes linear time.
+    this.#nameBytes =
+      name.length === this.#name.length + text.length
+        ? this.#nameBytes + Buffer.byteLength(text)
+        : Buffer.byteLength(name);
+    this.#name = name;
+    this.#count();
   }
 
   initial(input: unknown): void {
-    if (isRecord(input)) this.#initialBytes = Buffer.byteLength(JSON.stringify(input));
+    if (!isRecord(input)) return;
+    this.#initialBytes = Buffer.byteLength(JSON.stringify(input));
+    this.#count();
   }
 
   arguments(json: unknown): void {
     if (isRecord(json)) this.#jsonBytes += Buffer.byteLength(JSON.stringify(json));
     else if (typeof json === 'string') this.#jsonBytes += Buffer.byteLength(json) - this.#scan.add(json);
+    this.#count();
+  }
+
+  #count(): void {
+    const json = this.#jsonBytes === 0 ? this.#initialBytes : this.#jsonBytes;
+    // Empty arguments are written as nothing, as `{}` or as an empty text.
+    const bytes = this.#nameBytes + (json === EMPTY_JSON_BYTES ? 0 : json);
+    this.#addBytes(bytes - this.#bytes);
+    this.#bytes = bytes;
   }
 }
 
@@ -130,7 +158,7 @@ function addFunction(call: CallText, value: unknown): void {
 export function addMessages(text: AnswerText, event: Readonly<Record<string, unknown>>): void {
   const index = keyOf(event.index, 0);
   const { content_block: begun, delta } = event;
-  if (event.type === 'content_block_start' && isRecord(begun)) addBlock(text, index, begun);
+  if (event.type === 'content_block_start' && isRecord(begun)) addBlock(text, index, begun, true);
   else if (event.type === 'content_block_delta' && isRecord(delta)) {
     if (delta.type === 'text_delta') text.add(delta.text);
     else if (delta.type === 'thinking_delta') text.add(delta.thinking);
@@ -138,11 +166,12 @@ export function addMessages(text: AnswerText, event: Readonly<Record<string, unk
   } else for (const [place, block] of records(event.content).entries()) addBlock(text, String(place), block);
 }
 
-function addBlock(text: AnswerText, index: string, block: Record<string, unknown>): void {
+/** @param begins A block that begins under a number is a call of its own, whichever had the number before. */
+function addBlock(text: AnswerText, index: string, block: Record<string, unknown>, begins = false): void {
   if (block.type === 'text') text.add(block.text);
   else if (block.type === 'thinking') text.add(block.thinking);
   else if (block.type === 'tool_use') {
-    const call = text.call(index);
+    const call = begins ? text.beginCall(index) : text.call(index);
     call.name(block.name);
     call.initial(block.input);
   }

@@ -9,6 +9,7 @@ import { chatUsageText } from '../formats/usage-text.ts';
 import type { AnswerSink, WrittenAnswer } from './answer-sink.ts';
 import { CitationSpans } from './citation-spans.ts';
 import { customInput } from './custom-tools.ts';
+import { placeSignaturesIn } from './place-signatures.ts';
 import type { ToolNames } from './tool-names.ts';
 import { type ChatCall, chatCallsOf } from './tool-words.ts';
 import type { WholeAnswer } from './whole-answer.ts';
@@ -40,6 +41,8 @@ export class ChatSink implements AnswerSink {
   /** Calls by their indexes. */
   readonly #calls = new Map<number, OpenCall>();
   #callsInOldWay = false;
+  /** The call that is shown as the one `function_call`; `null`: none is. */
+  #legacyIndex: number | null = null;
   /** It belongs to the next call; empty: the provider has not signed it. */
   #signature = '';
   #id = '';
@@ -49,6 +52,8 @@ export class ChatSink implements AnswerSink {
   /** Numbers the reasoning that is open or comes next: clients join pieces of one number. */
   #reasoningIndex = 0;
   #thinks = false;
+  /** The numbers of the reasoning that began with text. */
+  readonly #textReasonings: number[] = [];
 
   constructor(identity: AnswerIdentity, { showUsage, showReasoning, names }: ShownChat) {
     this.#identity = identity;
@@ -77,25 +82,25 @@ export class ChatSink implements AnswerSink {
         this.#endReasoning();
         return this.#chunk({ refusal: piece.text });
       case 'call_signature':
+        if (piece.ofCall !== undefined) return this.#signCall(piece.ofCall, piece.signature);
         this.#signature = piece.signature;
         return NOTHING;
       case 'citation':
         return this.#chunk({ annotations: [annotationOf(this.#spans.place(piece, this.#textLength))] });
       case 'reasoning': {
         const { text } = piece;
+        if (!this.#thinks) this.#textReasonings.push(this.#reasoningIndex);
         this.#thinks = true;
         const detail = { type: 'reasoning.text', text, index: this.#reasoningIndex };
         return this.#chunk({ reasoning: text, reasoning_details: [detail] });
       }
       case 'signature': {
-        const { signature } = piece;
+        const { signature, ofReasoning } = piece;
+        const detail = { type: 'reasoning.text', text: '', signature, ...issuerText(piece.issuer) };
+        const index = ofReasoning === undefined ? undefined : this.#textReasonings[ofReasoning];
+        if (index !== undefined) return this.#chunk({ reasoning_details: [{ ...detail, index }] });
         this.#thinks = true;
-        return this.#lastOfReasoning({
-          type: 'reasoning.text',
-          text: '',
-          signature,
-          ...issuerText(piece.issuer),
-        });
+        return this.#lastOfReasoning(detail);
       }
       case 'encrypted':
         this.#endReasoning();
@@ -131,6 +136,7 @@ export class ChatSink implements AnswerSink {
     const isCustom = tool?.isCustom === true;
     const isLegacy = tool?.isLegacy === true && !this.#callsInOldWay;
     this.#callsInOldWay ||= isLegacy;
+    if (isLegacy) this.#legacyIndex = index;
     this.#calls.set(index, { isCustom, isLegacy, json: '', isEmpty: true });
     const signature = this.#signature;
     this.#signature = '';
@@ -141,6 +147,12 @@ export class ChatSink implements AnswerSink {
       : { type: 'function', function: { name: shown, arguments: '' } };
     const call = { index, id, ...called };
     return this.#chunk({ tool_calls: [signature === '' ? call : withCallSignature(call, signature)] });
+  }
+
+  /** Clients join the pieces of one number. An answer in the old way has no place for a signature. */
+  #signCall(index: number, signature: string): Buffer {
+    if (this.#legacyIndex === index) return NOTHING;
+    return this.#chunk({ tool_calls: [withCallSignature({ index }, signature)] });
   }
 
   /** The text of a custom tool is known once all its JSON is here. */
@@ -253,7 +265,7 @@ export function writeChatAnswer(
   { showReasoning, names }: Pick<ShownChat, 'showReasoning' | 'names'>,
 ): WrittenAnswer {
   const { parts } = whole;
-  const called = chatCallsOf(parts, () => true) ?? [];
+  const called = chatCallsOf(placeSignaturesIn(parts), () => true) ?? [];
   const legacyCall = called.find((call) => names.get(call.function.name)?.isLegacy);
   const others = called.filter((call) => call !== legacyCall).map((call) => asCallerKnows(call, names));
   const calls = others.length === 0 ? undefined : others;

@@ -16,6 +16,7 @@ import { recordOf, records, textOf } from '../formats/values.ts';
 import { withMissing } from '../formats/whole-message.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
 import { readAnswerPart, reasoningTextOf } from '../price/answer-part.ts';
+import { joinedName } from '../price/call-name.ts';
 import { bringsText } from './add-piece.ts';
 import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './answer-source.ts';
 import { ChatSources } from './chat-sources.ts';
@@ -40,6 +41,10 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   readonly #calls: ReadCall[] = [];
   readonly #ids = new CallIds();
   #numbered = 0;
+  /** Calls that have a name and no arguments, in the order of their numbers: the next chunk may go on with the name. */
+  readonly #waiting = new Set<ReadCall>();
+  /** Deltas so far. */
+  #chunks = 0;
 
   read(data: Buffer, eventName: string): ReadPieces {
     if (isDone(data)) return { kind: 'done' };
@@ -110,9 +115,23 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
 
   #delta(delta: Record<string, unknown>): AnswerPiece[] {
     this.#sources.note(delta);
+    const waiting = [...this.#waiting];
+    const calls = callsIn(delta);
+    this.#chunks++;
+    // A piece may go on with the name of a call, or bring its id or its signature.
+    const before = calls.length > 0 ? [] : this.#openNamed(waiting);
     const pieces = this.#contents(delta);
     for (const { type } of pieces) this.#heard.add(type);
-    return [...pieces, ...this.#callPieces(delta)];
+    const called = this.#callPieces(calls);
+    return [...before, ...pieces, ...called, ...(calls.length > 0 ? this.#openNamed(waiting) : [])];
+  }
+
+  /** Begins the calls of earlier chunks whose names this chunk has not gone on with. One without an id waits for its arguments. */
+  #openNamed(waiting: readonly ReadCall[]): AnswerPiece[] {
+    return waiting.flatMap((call) => {
+      if (call.index === null || call.namedIn === this.#chunks || !this.#waiting.delete(call)) return [];
+      return call.id === '' ? [] : this.#openCall(call, call.index);
+    });
   }
 
   /** They stand at the end of the text, if there is one, and the server has not named them in annotations. */
@@ -126,7 +145,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     this.#repeated = {};
     const contents = this.#contents(repeated).filter(({ type }) => !this.#heard.has(type));
     for (const { type } of contents) this.#heard.add(type);
-    return [...contents, ...(this.#numbered > 0 ? [] : this.#callPieces(repeated))];
+    return [...contents, ...(this.#numbered > 0 ? [] : this.#callPieces(callsIn(repeated)))];
   }
 
   /** All but the calls. */
@@ -158,40 +177,44 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     return isInDetails ? signed : [...pieceOfReasoning(text, isRaw), ...signed];
   }
 
-  /** A server may answer in the way that chats had before tools, and some repeat a call in that way. */
-  #callPieces({ tool_calls: calls, function_call: called }: Record<string, unknown>): AnswerPiece[] {
-    const pieces = callPiecesIn(calls);
-    const all =
-      pieces.length === 0 && isRecord(called) ? [{ index: LEGACY_INDEX, function: called }] : pieces;
-    return all.flatMap((call) => this.#call(readCallPiece(call), callSignatureOf(call)));
+  #callPieces(calls: readonly Record<string, unknown>[]): AnswerPiece[] {
+    return calls.flatMap((call) => this.#call(readCallPiece(call), callSignatureOf(call)));
   }
 
-  /** A call begins with its name and its id, of which either may come late. */
+  /** A call begins with its whole name and its id, of which either may come late. */
   #call(piece: CallPiece, signature: string): AnswerPiece[] {
     const number = this.#numbers.numberOf(piece);
-    const call = this.#calls[number] ?? {
-      id: '',
-      name: '',
-      json: '',
-      signature: '',
-      index: null,
-      isOpen: false,
-    };
+    const call = this.#calls[number] ?? newCall();
     this.#calls[number] = call;
     if (piece.name !== '' || piece.json !== '') call.index ??= this.#numbered++;
     const { index } = call;
-    if (call.isOpen && index !== null)
-      return piece.json === '' ? [] : [{ type: 'arguments', index, json: piece.json }];
+    if (call.isOpen && index !== null) return laterPieces(call, index, piece.json, signature);
     call.id ||= piece.id;
-    call.name ||= piece.name;
+    call.name = joinedName(call.name, piece.name, call.json !== '');
     call.json += piece.json;
     call.signature ||= signature;
-    const hasBegun = call.name !== '' && (call.id !== '' || call.json !== '');
-    const mayOpen = hasBegun || call.json.length > NAMELESS_CHARS_MAX;
-    return mayOpen && index !== null ? this.#openCall(call, index) : [];
+    if (index === null) return [];
+    if (call.json === '') {
+      if (piece.name !== '') call.namedIn = this.#chunks;
+      this.#waiting.add(call);
+      return [];
+    }
+    if (call.name === '' && call.json.length <= NAMELESS_CHARS_MAX) return [];
+    return [...this.#openBefore(index), ...this.#openCall(call, index)];
+  }
+
+  /** Begins the calls with a lower number, whose names are whole now, so that calls begin in their order. */
+  #openBefore(index: number): AnswerPiece[] {
+    const pieces: AnswerPiece[] = [];
+    for (const call of this.#waiting) {
+      if (call.index === null || call.index >= index) break;
+      pieces.push(...this.#openCall(call, call.index));
+    }
+    return pieces;
   }
 
   #openCall(call: ReadCall, index: number): AnswerPiece[] {
+    this.#waiting.delete(call);
     return [...this.#newSources(), ...openCall(call, index, this.#ids.idOf(call.id, this.#id, index))];
   }
 }
@@ -206,6 +229,27 @@ interface ReadCall {
   /** Its number among the calls; `null`: it has neither name nor arguments yet. */
   index: number | null;
   isOpen: boolean;
+  /** The number of the delta that has the last piece of its name. */
+  namedIn: number;
+}
+
+const newCall = (): ReadCall => ({
+  id: '',
+  name: '',
+  json: '',
+  signature: '',
+  index: null,
+  isOpen: false,
+  namedIn: 0,
+});
+
+/** A server may answer in the way that chats had before tools, and some repeat a call in that way. */
+function callsIn({
+  tool_calls: calls,
+  function_call: called,
+}: Readonly<Record<string, unknown>>): readonly Record<string, unknown>[] {
+  const pieces = callPiecesIn(calls);
+  return pieces.length === 0 && isRecord(called) ? [{ index: LEGACY_INDEX, function: called }] : pieces;
 }
 
 /** Stands for the number of a call that can have none, because it is the only one. */
@@ -220,6 +264,16 @@ function openCall(call: ReadCall, index: number, id: string): AnswerPiece[] {
   call.json = '';
   const pieces: AnswerPiece[] = signature === '' ? [] : [{ type: 'call_signature', signature }];
   pieces.push({ type: 'tool_call', index, id, name });
+  if (json !== '') pieces.push({ type: 'arguments', index, json });
+  return pieces;
+}
+
+/** Pieces of a call that has begun. Some servers sign it last. */
+function laterPieces(call: ReadCall, index: number, json: string, signature: string): AnswerPiece[] {
+  const pieces: AnswerPiece[] = [];
+  if (call.signature === '' && signature !== '')
+    pieces.push({ type: 'call_signature', signature, ofCall: index });
+  call.signature ||= signature;
   if (json !== '') pieces.push({ type: 'arguments', index, json });
   return pieces;
 }

@@ -1,7 +1,7 @@
 import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
 import type { AssistantPart } from '#core/conversation/conversation.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
-import { markCallSignature } from '../formats/call-signature.ts';
+import { markCallSignature, signatureOfCall } from '../formats/call-signature.ts';
 import { markIssuer } from '../formats/signed-reasoning.ts';
 import { namedText } from '../formats/stream-text.ts';
 import { inputOf } from '../formats/tool-input.ts';
@@ -31,6 +31,8 @@ export class MessagesSink implements AnswerSink {
   #begun = 0;
   #keptBytes = 0;
   readonly #calls = new Map<number, Block>();
+  /** The blocks of reasoning that began with text. */
+  readonly #reasonings: Block[] = [];
   #stop: string = STOP_REASONS.stop;
   #stopSequence: string | null = null;
   #refuses = false;
@@ -55,18 +57,19 @@ export class MessagesSink implements AnswerSink {
       case 'refusal':
         this.#refuses = true;
         return this.#inBlock(TEXT, { type: 'text_delta', text: piece.text });
-      case 'call_signature':
-        return this.#add(newBlock({ type: 'redacted_thinking', data: markCallSignature(piece.signature) }));
+      case 'call_signature': {
+        const { signature, ofCall } = piece;
+        const call = ofCall === undefined ? undefined : this.#calls.get(ofCall);
+        const named = call === undefined ? signature : signatureOfCall(signature, String(call.content.id));
+        return this.#add(newBlock({ type: 'redacted_thinking', data: markCallSignature(named) }));
+      }
       // Its address alone is no citation here: clients want what the provider signed.
       case 'citation':
         return NOTHING;
       case 'reasoning':
-        return this.#inBlock(THINKING, { type: 'thinking_delta', thinking: piece.text });
+        return this.#think({ type: 'thinking_delta', thinking: piece.text });
       case 'signature':
-        return this.#inBlock(THINKING, {
-          type: 'signature_delta',
-          signature: markIssuer(piece.signature, piece.issuer),
-        });
+        return this.#sign(piece);
       case 'encrypted':
         return this.#add(newBlock({ type: 'redacted_thinking', data: markIssuer(piece.data, piece.issuer) }));
       case 'tool_call': {
@@ -126,6 +129,30 @@ export class MessagesSink implements AnswerSink {
     return Buffer.concat([this.#add(block), this.#delta(block, delta)]);
   }
 
+  /** Reasoning behind a signature is not part of what was signed. */
+  #think(delta: object): Buffer {
+    const last = this.#last;
+    if (last?.content.type === THINKING.type && !last.isSigned) return this.#delta(last, delta);
+    const block = newBlock(THINKING);
+    this.#reasonings.push(block);
+    return Buffer.concat([this.#add(block), this.#delta(block, delta)]);
+  }
+
+  #sign({ signature, issuer, ofReasoning }: Extract<AnswerPiece, { type: 'signature' }>): Buffer {
+    const delta = { type: 'signature_delta', signature: markIssuer(signature, issuer) };
+    const own = ofReasoning === undefined ? undefined : this.#reasonings[ofReasoning];
+    // Clients find the block by its number, although it has ended.
+    if (own?.ended === true) return event('content_block_delta', { index: own.index, delta });
+    const signed = own ?? this.#last;
+    if (signed?.content.type === THINKING.type && !signed.isSigned) {
+      signed.isSigned = true;
+      return this.#delta(signed, delta);
+    }
+    const block = newBlock(THINKING);
+    block.isSigned = true;
+    return Buffer.concat([this.#add(block), this.#delta(block, delta)]);
+  }
+
   #add(block: Block): Buffer {
     if (this.#last !== null) this.#last.next = block;
     this.#last = block;
@@ -163,8 +190,10 @@ export class MessagesSink implements AnswerSink {
     return block.next === null ? stop : Buffer.concat([stop, this.#begin(block.next)]);
   }
 
-  #begin({ content, waiting }: Block): Buffer {
+  #begin(block: Block): Buffer {
+    const { content, waiting } = block;
     const index = this.#begun++;
+    block.index = index;
     return Buffer.concat([
       event('content_block_start', { index, content_block: content }),
       ...waiting.splice(0).map((delta) => event('content_block_delta', { index, delta })),
@@ -182,6 +211,9 @@ interface Block {
   waiting: object[];
   /** Comes after it. */
   next: Block | null;
+  /** Its number in the answer, once it has begun. */
+  index: number;
+  isSigned: boolean;
   ended: boolean;
 }
 
@@ -190,6 +222,8 @@ const newBlock = (content: BlockContent, scan: JsonScan | null = null): Block =>
   scan,
   waiting: [],
   next: null,
+  index: 0,
+  isSigned: false,
   ended: false,
 });
 

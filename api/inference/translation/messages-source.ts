@@ -16,15 +16,22 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   /** Knows usage, errors and the end, as for a caller who speaks the format. */
   protected readonly counter = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
   #id = '';
-  /** Of the calls, by their blocks. */
-  readonly #calls = new Map<number, number>();
+  #callCount = 0;
   readonly #ids = new CallIds();
   readonly #marks = new NumberMarks();
-  /** The blocks that have not ended, by their numbers: servers begin one before the last has ended. */
-  readonly #open = new Map<number, OpenBlock>();
+  /** The newest block under each number: servers begin one before the last has ended, or give all one number. */
+  readonly #blocks = new Map<number, OpenBlock>();
+  /** Those that have not ended, in the order in which they began. */
+  readonly #open = new Set<OpenBlock>();
   /** Those of them that have something to say before the next begins. */
   readonly #owing = new Set<OpenBlock>();
   #textLength = 0;
+  /** Parts of reasoning that began with text. */
+  #reasoningCount = 0;
+  /** More text would belong to the last of them. */
+  #thinks = false;
+  /** The newest block of reasoning; `null`: there is none. */
+  #lastThinking: OpenBlock | null = null;
 
   read(data: Buffer): ReadPieces {
     const event = this.counter.read(data, '');
@@ -88,86 +95,105 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   }
 
   #begin(block: number, content: Record<string, unknown>): AnswerPiece[] {
-    const open = this.#openBlock(block);
+    const open = this.#newBlock(block);
     switch (content.type) {
       case 'text':
         this.#cite(open, records(content.citations));
         return textOf(content.text) === '' ? [] : [this.#text(open, textOf(content.text))];
       case 'thinking':
+        this.#beginThinking(open);
         this.#sign(open, textOf(content.signature));
-        return textOf(content.thinking) === '' ? [] : [{ type: 'reasoning', text: textOf(content.thinking) }];
+        return textOf(content.thinking) === '' ? [] : [this.#think(open, textOf(content.thinking))];
       case 'redacted_thinking':
+        this.#thinks = false;
         return [{ type: 'encrypted', data: textOf(content.data) }];
-      case 'tool_use': {
-        const index = this.#calls.size;
-        this.#calls.set(block, index);
-        const begun: AnswerPiece = {
-          type: 'tool_call',
-          index,
-          id: this.#ids.idOf(textOf(content.id), this.#id, index),
-          name: textOf(content.name),
-        };
-        const json = this.#marks.print(content.input ?? {}).toString();
-        open.input = { type: 'arguments', index, json };
-        return [begun];
-      }
+      case 'tool_use':
+        return [this.#call(open, content)];
       default:
+        // Pieces of other inputs are those of tools that the provider runs itself.
+        open.isOfServer = true;
         return [];
     }
   }
 
+  #call(open: OpenBlock, { id, name, input }: Record<string, unknown>): AnswerPiece {
+    this.#thinks = false;
+    const index = this.#callCount++;
+    open.call = index;
+    open.input = { type: 'arguments', index, json: this.#marks.print(input ?? {}).toString() };
+    return { type: 'tool_call', index, id: this.#ids.idOf(textOf(id), this.#id, index), name: textOf(name) };
+  }
+
   #delta(block: number, delta: Record<string, unknown>): AnswerPiece[] {
-    const open = this.#openBlock(block);
+    const open = this.#blocks.get(block) ?? this.#newBlock(block);
     switch (delta.type) {
       case 'text_delta':
         return [this.#text(open, textOf(delta.text))];
       case 'citations_delta':
         this.#cite(open, [recordOf(delta.citation)]);
-        return [];
+        return this.#open.has(open) ? [] : this.#owedBy(open);
       case 'thinking_delta':
-        return [{ type: 'reasoning', text: textOf(delta.thinking) }];
-      case 'signature_delta':
-        this.#sign(open, textOf(delta.signature));
-        return [];
-      case 'input_json_delta': {
-        const index = this.#calls.get(block);
-        const json = textOf(delta.partial_json);
-        if (index === undefined || json === '') return [];
-        open.input = null;
-        return [{ type: 'arguments', index, json }];
+        this.#beginThinking(open);
+        return [this.#think(open, textOf(delta.thinking))];
+      case 'signature_delta': {
+        const signed = open.isThinking ? open : (this.#lastThinking ?? open);
+        this.#sign(signed, textOf(delta.signature));
+        return this.#open.has(signed) ? [] : this.#owedBy(signed);
       }
+      case 'input_json_delta':
+        return this.#input(open, textOf(delta.partial_json));
       default:
         return [];
     }
   }
 
-  /** Begins the block if its start was left out. */
-  #openBlock(block: number): OpenBlock {
-    const known = this.#open.get(block);
-    if (known !== undefined) return known;
+  /** A call of which the start was left out has no name, and is shown all the same: it was paid for. */
+  #input(open: OpenBlock, json: string): AnswerPiece[] {
+    if (json === '' || open.isOfServer) return [];
+    const begun = open.call === null ? [this.#call(open, {})] : [];
+    open.input = null;
+    return open.call === null ? begun : [...begun, { type: 'arguments', index: open.call, json }];
+  }
+
+  #newBlock(block: number): OpenBlock {
     const from = this.#textLength;
-    const open: OpenBlock = { input: null, signature: '', citations: [], from, to: from };
-    this.#open.set(block, open);
+    const open: OpenBlock = {
+      call: null,
+      input: null,
+      isOfServer: false,
+      isThinking: false,
+      reasoning: null,
+      signature: '',
+      isSigned: true,
+      citations: [],
+      from,
+      to: from,
+    };
+    this.#blocks.set(block, open);
+    this.#open.add(open);
     return open;
   }
 
   /** A citation proves all text of its block, however late that comes. */
   #end(block: number): AnswerPiece[] {
-    const open = this.#open.get(block);
-    if (open === undefined) return [];
-    this.#open.delete(block);
+    const open = this.#blocks.get(block);
+    return open === undefined ? [] : this.#endBlock(open);
+  }
+
+  #endBlock(open: OpenBlock): AnswerPiece[] {
+    if (!this.#open.delete(open)) return [];
     this.#owing.delete(open);
-    const owed = [...owedBy(open)];
+    const owed = this.#owedBy(open);
     return open.input === null ? owed : [...owed, open.input];
   }
 
   #endAll(): AnswerPiece[] {
-    return [...this.#open.keys()].flatMap((block) => this.#end(block));
+    return [...this.#open].flatMap((open) => this.#endBlock(open));
   }
 
   /** A call keeps waiting, because its input may still come. */
   #sayOwed(): AnswerPiece[] {
-    const owed = [...this.#owing].flatMap(owedBy);
+    const owed = [...this.#owing].flatMap((open) => this.#owedBy(open));
     this.#owing.clear();
     return owed;
   }
@@ -178,34 +204,62 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   }
 
   #sign(open: OpenBlock, signature: string): void {
+    if (signature === '') return;
     open.signature += signature;
+    open.isSigned = false;
     this.#owing.add(open);
   }
 
+  #beginThinking(open: OpenBlock): void {
+    open.isThinking = true;
+    this.#lastThinking = open;
+  }
+
+  #think(open: OpenBlock, text: string): AnswerPiece {
+    if (!this.#thinks) this.#reasoningCount++;
+    this.#thinks = true;
+    open.reasoning ??= this.#reasoningCount - 1;
+    return { type: 'reasoning', text };
+  }
+
   #text(open: OpenBlock, text: string): AnswerPiece {
+    this.#thinks = false;
     this.#textLength += text.length;
     open.to = this.#textLength;
     return { type: 'text', text };
   }
+
+  /** Takes the pieces of the block that were not said yet, so that each is said once. */
+  #owedBy(open: OpenBlock): AnswerPiece[] {
+    const { signature, reasoning, from, to } = open;
+    this.#owing.delete(open);
+    const cited = open.citations.splice(0).flatMap((citation) => citationOf(citation, { from, to }));
+    if (open.isSigned) return cited;
+    open.isSigned = true;
+    const isLate = reasoning !== null && !(this.#thinks && reasoning === this.#reasoningCount - 1);
+    if (!isLate) this.#thinks = false;
+    return [...cited, { type: 'signature', signature, ...(isLate ? { ofReasoning: reasoning } : {}) }];
+  }
 }
 
 interface OpenBlock {
+  /** The number of its call; `null`: it is none. */
+  call: number | null;
   /** A call is made with it if no pieces of it come. */
   input: AnswerPiece | null;
+  /** It is the call of a tool that the provider runs itself, or another block that is not shown. */
+  isOfServer: boolean;
+  isThinking: boolean;
+  /** The number of the part of reasoning that its text is in; `null`: it has none. */
+  reasoning: number | null;
   /** The signature of its reasoning, so far. */
   signature: string;
+  /** The signature was said. */
+  isSigned: boolean;
   citations: Record<string, unknown>[];
   /** Where its text stands in that of the answer. */
   from: number;
   to: number;
-}
-
-/** Takes what was not said of the block yet, so that it is said once. */
-function owedBy(open: OpenBlock): AnswerPiece[] {
-  const { signature, from, to } = open;
-  const cited = open.citations.splice(0).flatMap((citation) => citationOf(citation, { from, to }));
-  open.signature = '';
-  return signature === '' ? cited : [...cited, { type: 'signature', signature }];
 }
 
 function finishOf({ stop_reason: reason, stop_sequence: sequence }: Record<string, unknown>): AnswerPiece[] {

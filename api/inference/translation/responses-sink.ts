@@ -88,6 +88,7 @@ export class ResponsesSink implements AnswerSink {
       case 'arguments':
         return Buffer.concat([begun, this.#arguments(piece.index, piece.json)]);
       case 'signature':
+        return Buffer.concat([begun, this.#signLate(this.#whole.reasoningPlace(piece))]);
       case 'encrypted':
       case 'call_signature':
       case 'finish':
@@ -121,6 +122,14 @@ export class ResponsesSink implements AnswerSink {
     return last?.type === 'reasoning' && last.isRaw
       ? this.#event('response.reasoning_text.delta', { ...this.#content(), delta })
       : this.#event('response.reasoning_summary_text.delta', { ...this.#summary(), delta });
+  }
+
+  /** An item is shown again once its signature comes behind its end: clients keep the last of what they are told of an item. */
+  #signLate(index: number | undefined): Buffer {
+    const part = index === undefined ? undefined : this.#whole.parts[index];
+    if (index === undefined || part === undefined || !this.#done.has(index)) return NOTHING;
+    const item = itemOf(part, this.#itemId(index), 'completed', this.#shown.names);
+    return this.#event('response.output_item.done', { output_index: index, item });
   }
 
   /** The text of a custom tool is known once all its JSON is here. */

@@ -12,6 +12,7 @@ import { NumberMarks } from '../json/number-marks.ts';
 import { translatedTokensMax } from '../price/prompt-bound.ts';
 import { cacheOf } from './cache-marks.ts';
 import { orderResults } from './order-results.ts';
+import { placeSignatures } from './place-signatures.ts';
 import { readChat } from './read-chat.ts';
 import { readMessages } from './read-messages.ts';
 import { readResponses } from './read-responses.ts';
@@ -52,7 +53,7 @@ export function* translateInSteps(
   nameUnsupportedOrder(value.provider, unsupported);
   const read = readers[from](value, unsupported);
   yield 'read';
-  const conversation = { ...read, ...cacheOf(value), turns: orderResults(read.turns) };
+  const conversation = { ...read, ...cacheOf(value), turns: orderResults(placeSignatures(read.turns)) };
   const body = yield* write(conversation, to, asked, unsupported, marks);
   if (to === 'chat') nameLostEffort(value, conversation.reasoning, asked, unsupported);
   if (to === 'messages') nameLostReasoning(value, conversation.reasoning, asked, unsupported);

@@ -1,5 +1,6 @@
 import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
 import type { AssistantPart, Citation, ReasoningPart, TextPart } from '#core/conversation/conversation.ts';
+import { signatureOfCall } from '../formats/call-signature.ts';
 import { AnswerText } from '../price/answer-text.ts';
 import { addPiece } from './add-piece.ts';
 import { CitationSpans } from './citation-spans.ts';
@@ -12,6 +13,8 @@ export class WholeAnswer {
   readonly parts: AssistantPart[] = [];
   readonly #text = new AnswerText();
   readonly #calls = new Map<number, Extract<AssistantPart, { type: 'tool_call' }>>();
+  /** The places of the parts of reasoning that began with text. */
+  readonly #reasoningAt: number[] = [];
   readonly #spans = new CitationSpans();
   /** Characters of the text that is no refusal. */
   #textLength = 0;
@@ -55,9 +58,13 @@ export class WholeAnswer {
         else this.parts.push({ type: 'text', text: piece.text, isRefusal: true });
         return;
       }
-      case 'call_signature':
-        this.parts.push({ ...EMPTY_REASONING, callSignature: piece.signature });
+      case 'call_signature': {
+        const call = piece.ofCall === undefined ? undefined : this.#calls.get(piece.ofCall);
+        const callSignature =
+          call === undefined ? piece.signature : signatureOfCall(piece.signature, call.id);
+        this.parts.push({ ...EMPTY_REASONING, callSignature });
         return;
+      }
       case 'citation': {
         this.#lastText ??= this.#addText('');
         this.#lastText.citations ??= [];
@@ -67,18 +74,21 @@ export class WholeAnswer {
       case 'reasoning': {
         const last = this.parts.at(-1);
         if (last?.type === 'reasoning' && isOpen(last)) last.text += piece.text;
-        else
+        else {
+          this.#reasoningAt.push(this.parts.length);
           this.parts.push({
             ...EMPTY_REASONING,
             text: piece.text,
             ...(piece.isRaw === undefined ? {} : { isRaw: piece.isRaw }),
           });
+        }
         return;
       }
       case 'signature': {
-        const last = this.parts.at(-1);
+        const own = this.reasoningPlace(piece);
+        const last = own === undefined ? this.parts.at(-1) : this.parts[own];
         const signed = { signature: piece.signature, ...issuedBy(piece) };
-        if (last?.type === 'reasoning' && isOpen(last)) Object.assign(last, signed);
+        if (last?.type === 'reasoning' && (own !== undefined || isOpen(last))) Object.assign(last, signed);
         else this.parts.push({ ...EMPTY_REASONING, ...signed });
         return;
       }
@@ -100,6 +110,11 @@ export class WholeAnswer {
         this.#finishReason = piece.reason;
         this.stopSequence = piece.stopSequence;
     }
+  }
+
+  /** The place of the part that a late signature is for; `undefined`: the signature is not late. */
+  reasoningPlace({ ofReasoning }: Extract<AnswerPiece, { type: 'signature' }>): number | undefined {
+    return ofReasoning === undefined ? undefined : this.#reasoningAt[ofReasoning];
   }
 
   #addText(text: string): TextPart {
