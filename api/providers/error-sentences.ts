@@ -1,4 +1,3 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
 
 /*
@@ -12,8 +11,11 @@ type Detail = Readonly<Record<string, unknown>>;
 /** Characters of a message that are read: a server may repeat the whole request in it. */
 const READ_CHARS = 2_000;
 
-const messageOf = ({ message }: Detail): string =>
-  typeof message === 'string' ? message.slice(0, READ_CHARS) : '';
+/** A gateway of others puts an object with the sentence in it where its own sentence belongs. */
+function messageOf({ message }: Detail): string {
+  const sentence = isRecord(message) ? message.error : message;
+  return typeof sentence === 'string' ? sentence.slice(0, READ_CHARS) : '';
+}
 
 /** Whether the prompt is longer than the model's context. */
 export function saysTooLong(detail: Detail): boolean {
@@ -111,19 +113,28 @@ const isAbove = (sent: unknown, limit: unknown): boolean =>
 
 /** Whether the vendor's policy refuses what is said, and not the request's form. */
 export function saysPolicy(detail: Detail): boolean {
-  const { code, type, status, metadata, innererror } = detail;
+  const { code, type, error_type, status, metadata, innererror, details } = detail;
   const inner = isRecord(innererror) ? innererror.code : undefined;
   const reasons = isRecord(metadata) ? [metadata.finish_reason, metadata.block_reason] : [];
   if ([...reasons, status].some((reason) => POLICY_REASONS.has(reason))) return true;
-  const names = [code, type, inner].map((name) => (typeof name === 'number' ? String(name) : name));
-  if (names.some((name) => typeof name === 'string' && POLICY_NAME.test(name))) return true;
+  const infos = Array.isArray(details) ? details.filter((info) => isRecord(info)) : [];
+  const names = [code, type, error_type, inner, ...infos.map(({ reason }) => reason)];
+  if (names.some((name) => POLICY_NAME.test(typeof name === 'number' ? String(name) : textOr(name))))
+    return true;
   const message = messageOf(detail).replaceAll(NAMED, '');
-  return !ABOUT_FORM.test(message) && POLICY.some((words) => words.test(message));
+  if (VERDICTS.some((words) => words.test(message))) return true;
+  const rest = message.replaceAll(FIELD_OF_POLICY, '');
+  return !ABOUT_FORM.test(message) && POLICY.some((words) => words.test(rest));
 }
+
+const textOr = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** A sentence names words of the request, and at its beginning the place of the fault: neither is its reason. */
 const NAMED =
   /`[^`]{0,200}`|(?<!\w)'[^']{0,200}'(?!\w)|(?<!": ?|\\)"[^"]{0,60}"(?! ?:)|^[a-z_]{1,40}(?:[.[][\w.[\]]{1,100}|_[a-z_]{1,40}): /gi;
+/** A field that is named after a policy. */
+const FIELD_OF_POLICY =
+  /\b(?:polic(?:y|ies)|filters?|moderation|management|settings|checks?) (?:fields?|param(?:eter)?s?|arguments?|propert(?:y|ies)|headers?|options?|keys?|objects?|attributes?|values?|must|should)\b/gi;
 /** The beginning of a sentence about the request's form. */
 const ABOUT_FORM =
   /^\W{0,3}(?:(?:unknown|unrecognized|unsupported|unexpected|missing|invalid|extra) (?:request |required |input )?(?:parameter|argument|field|property|header|value|option|type|name|key|tool|model|json)|extra inputs?)\b/i;
@@ -141,53 +152,29 @@ const POLICY_REASONS: ReadonlySet<unknown> = new Set([
 
 /** `1301` is one vendor's number for it. */
 const POLICY_NAME =
-  /^(?:content_(?:filter|policy)\w*|ResponsibleAIPolicyViolation|data_?inspection_?failed|moderation_blocked|sensitive_words?_detected|safety_violation|blocked_by_policy|prompt_blocked|1301)$/i;
+  /^(?:content_(?:filter|policy|moderation|blocked|restricted)\w*|ResponsibleAIPolicyViolation|(?:InternalError\.Algo\.)?data_?inspection_?failed|moderation_(?:blocked|failed|flagged)|sensitive_words?_detected|(?:input|output)?(?:text|image|video|audio)?SensitiveContentDetected(?:\.\w+)?|(?:input|output)(?:text|image)RiskDetection|OperationDenied\.(?:text|image)IllegalDetected|(?:input|output|new)_sensitive|censorship_blocked|guardrails?_\w+|(?:input|output)_guardrails?_\w+|PUBLIC_ERROR_UNSAFE_\w+|safety_(?:violation|blocked)|unsafe_content|blocked_by_(?:policy|guardrails?)|(?:prompt|response)_blocked|1301)$/i;
+
+/** They say what a policy has decided, also behind words about the request's form. */
+const VERDICTS: readonly RegExp[] = [
+  /^content exists risk/i,
+  /violat\w{1,4} (?:[\w']{1,20} ){0,5}(?:polic|guideline|terms|guardrail)/i,
+  /flagged (?:as|by|for)/i,
+  /contains? (?:[\w-]{1,20} ){0,3}(?:inappropriate|prohibited|sensitive|unsafe|harmful|illegal|nsfw) (?:content|words?|information|material|language)/i,
+  /(?:blocked|rejected|refused|denied|filtered|intercepted|stopped) (?:by|due to|because of|as a result of|for) (?:[\w']{1,20} ){0,3}(?:guardrail|safety|moderation|content filter|compliance|censor)/i,
+  /guardrails? (?:[\w-]{1,20} ){0,2}(?:intervened|blocked|triggered|tripped|violated)/i,
+  /(?:prompt|content|output|response) (?:[\w']{1,20} ){0,6}(?:is|was|were|been) blocked/i,
+  /new_sensitive/i,
+  /considered high risk/i,
+  /nsfw content/i,
+  /content for safety reasons/i,
+  // Some vendors answer in Chinese: what is said holds something sensitive or forbidden, or has failed a review.
+  /(?:包含|含有|涉及|存在)[^。]{0,20}(?:敏感|违规|违法|不安全|有害|不当)/,
+  /审核(?:不|未)通过|未通过[^。]{0,8}审核|内容安全|内容审核/,
+];
 
 const POLICY: readonly RegExp[] = [
-  /^content exists risk/i,
   /(?:usage|content|safety|acceptable use|responsible ai)[\w ]{0,30} polic(?:y|ies)/i,
   /content (?:filter|moderation|management)/i,
   /safety (?:system|filter|settings|check)/i,
-  /violat\w{1,4} (?:[\w']{1,20} ){0,5}(?:polic|guideline|terms)/i,
-  /flagged (?:as|by|for)/i,
   /(?:inappropriate|prohibited|sensitive|unsafe|harmful) (?:content|words|prompt)/i,
-];
-
-/** The wait that an error names in words, such as `1h6m0.5s`, in milliseconds; `null`: none. */
-export function saysWait(detail: Detail): number | null {
-  const message = messageOf(detail);
-  const begin = WAIT.exec(message);
-  if (begin === null) return null;
-  let from = begin.index + begin[0].length;
-  let ms: number | null = null;
-  for (;;) {
-    WAIT_PART.lastIndex = from;
-    const part = WAIT_PART.exec(message);
-    if (part === null) return ms === null ? null : Math.ceil(ms);
-    const [text, amount, unit = ''] = part;
-    const partMs = Number(amount) * unitMs(unit.toLowerCase());
-    if (Number.isNaN(partMs)) return ms === null ? null : Math.ceil(ms);
-    ms = (ms ?? 0) + partMs;
-    from += text.length;
-  }
-}
-
-/** Services that are "available 24 hours a day" name no wait. */
-const WAIT =
-  /(?:(?:try(?:ing)? again|retry(?:ing)?|wait)(?: again)?(?: (?:in|after|for))?|(?:available|resets?)(?: again)? (?:in|after)) (?:(?:about|approximately|at least|another|a further) )?(?=\d)/i;
-/** One of the parts of `1h6m0.5s`, of `2 minutes 30 seconds` or of `1 hour and 5 min`. */
-const WAIT_PART = /(?:,? and |, | )?(\d{1,6}(?:\.\d{1,9})?) ?([a-z]{1,12})(?![a-z])/iy;
-
-/** NaN: a word that is no unit of time. */
-function unitMs(unit: string): number {
-  for (const [words, ms] of UNITS) if (words.test(unit)) return ms;
-  return Number.NaN;
-}
-
-const UNITS: readonly (readonly [words: RegExp, ms: number])[] = [
-  [/^(?:ms|msecs?|milliseconds?)$/, 1],
-  [/^(?:s|secs?|seconds?)$/, SECOND_MS],
-  [/^(?:m|mins?|minutes?)$/, MINUTE_MS],
-  [/^(?:h|hrs?|hours?)$/, HOUR_MS],
-  [/^(?:d|days?)$/, DAY_MS],
 ];

@@ -1,7 +1,8 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { DAY_MS, SECOND_MS } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
 import { UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
-import { saysWait } from './error-sentences.ts';
+import { httpDate } from './http-date.ts';
+import { durationMs, waitInWords } from './wait-words.ts';
 
 /* Waits that providers name, in milliseconds; `null`: none. Each vendor has a place and a unit of its own. */
 
@@ -15,52 +16,65 @@ type Headers = Readonly<Record<string, unknown>>;
  * @param nowMs Milliseconds since 1970.
  */
 export function waitInHeaders(headers: Headers, nowMs: number): number | null {
-  const sentAtMs = httpDate(textIn(headers, 'date')) ?? nowMs;
+  const sentAtMs = httpDate(textIn(headers, 'date') ?? '') ?? nowMs;
   for (const name of ['retry-after-ms', 'x-ms-retry-after-ms']) {
     const ms = textIn(headers, name);
-    if (ms !== null && DECIMAL.test(ms)) return bounded(Number(ms));
+    const waitMs = ms !== null && DECIMAL.test(ms) ? bounded(Number(ms)) : null;
+    if (waitMs !== null) return waitMs;
   }
   const text = textIn(headers, 'retry-after');
-  if (text === null) return waitForReset(headers, sentAtMs);
-  if (DECIMAL.test(text)) return bounded(Number(text) * SECOND_MS);
-  const untilMs = httpDate(text);
-  return untilMs === null ? null : bounded(untilMs - sentAtMs);
+  const untilMs = text === null ? null : httpDate(text);
+  const waitMs = untilMs === null ? waitUntil(text ?? '', sentAtMs) : bounded(untilMs - sentAtMs);
+  // A value that cannot be read says nothing, so that the limits beside it count.
+  return waitMs ?? waitForReset(headers, sentAtMs);
 }
 
 /** The longest wait for a limit of which nothing is left. */
 function waitForReset(headers: Headers, sentAtMs: number): number | null {
-  const waits = RESETS.flatMap(([reset, remaining]) => {
-    const left = textIn(headers, remaining);
-    // One vendor's only limit has no count beside it.
-    const isUsedUp = left === null ? reset === 'x-ratelimit-reset' : /^0+(?:\.0+)?$/.test(left);
-    const text = textIn(headers, reset);
-    return isUsedUp && text !== null ? (waitUntil(text, sentAtMs) ?? []) : [];
+  const waits = Object.keys(headers).flatMap((name) => {
+    if (name === 'ratelimit') return waitsOfPolicies(textIn(headers, name) ?? '');
+    if (!isReset(name) || !isUsedUp(headers, name)) return [];
+    const text = textIn(headers, name);
+    return text === null ? [] : (waitUntil(text, sentAtMs) ?? []);
   });
   return waits.length === 0 ? null : Math.max(...waits);
 }
 
-/** Headers of limits: when one starts again, and how much of it is left. */
-const RESETS: readonly (readonly [reset: string, remaining: string])[] = [
-  ['x-ratelimit-reset', 'x-ratelimit-remaining'],
-  ['ratelimit-reset', 'ratelimit-remaining'],
-  ...['requests', 'tokens'].map(
-    (kind) => [`x-ratelimit-reset-${kind}`, `x-ratelimit-remaining-${kind}`] as const,
-  ),
-  ...['requests', 'tokens', 'input-tokens', 'output-tokens'].map(
-    (kind) => [`anthropic-ratelimit-${kind}-reset`, `anthropic-ratelimit-${kind}-remaining`] as const,
-  ),
-];
+/** `x-ratelimit-reset-tokens-minute`, `anthropic-ratelimit-tokens-reset`, `ratelimitbysize-reset`: each vendor has names of its own. */
+const isReset = (name: string): boolean =>
+  (name.includes('ratelimit') || name.includes('rate-limit')) && name.includes('reset');
 
-/** `12`, `0.5`, `1m2.5s`, `120ms`, a time since 1970 in seconds or milliseconds, or an ISO date. */
+/** Whether nothing is left of the limit that starts again then, by the header of the same name with another word. */
+function isUsedUp(headers: Headers, reset: string): boolean {
+  const left = textIn(headers, reset.replace('reset', 'remaining'));
+  if (left !== null) return NOTHING_LEFT.test(left);
+  // One vendor's only limit has no count beside it, another says in a word what became of the request.
+  return reset === 'x-ratelimit-reset' || textIn(headers, reset.replace('reset', 'status')) === 'rejected';
+}
+
+/** `"default";r=0;t=30`, or `limit=10, remaining=0, reset=30` of earlier drafts: the policies of which nothing is left. */
+function waitsOfPolicies(text: string): number[] {
+  const policies = /\bremaining=/.test(text) ? [text] : text.split(',');
+  return policies.flatMap((policy) => {
+    const left = /\b(?:r|remaining)=(\d{1,15})/.exec(policy)?.[1];
+    const seconds = /\b(?:t|reset)=(\d{1,9})/.exec(policy)?.[1];
+    const isOver = left !== undefined && seconds !== undefined && NOTHING_LEFT.test(left);
+    return isOver ? (bounded(Number(seconds) * SECOND_MS) ?? []) : [];
+  });
+}
+
+const NOTHING_LEFT = /^-?0+(?:\.0+)?$/;
+
+/** `12`, `0.5`, `1m2.5s`, `120 seconds`, a time since 1970 in seconds or milliseconds, or an ISO date. */
 function waitUntil(text: string, sentAtMs: number): number | null {
   if (DECIMAL_OR_TIME.test(text)) {
     const number = Number(text);
     if (number < LONGEST_WAIT_S) return Math.ceil(number * SECOND_MS);
-    const untilMs = number < FIRST_TIME_MS ? number * SECOND_MS : number;
-    return bounded(untilMs - sentAtMs);
+    const waitMs = (number < FIRST_TIME_MS ? number * SECOND_MS : number) - sentAtMs;
+    return waitMs < -LONGEST_WAIT_S * SECOND_MS ? null : bounded(waitMs);
   }
   if (ISO_DATE.test(text)) return bounded(Date.parse(text) - sentAtMs);
-  return durationMs(text);
+  return bounded(durationMs(text) ?? Number.NaN);
 }
 
 const bounded = (ms: number): number | null =>
@@ -74,18 +88,6 @@ const DECIMAL = /^\d{1,9}(?:\.\d{1,9})?$/;
 const DECIMAL_OR_TIME = /^\d{1,13}(?:\.\d{1,9})?$/;
 const ISO_DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** `1d`, `6m0s`, `1h2m3.5s`, `120ms`. */
-function durationMs(text: string): number | null {
-  const found = DURATION.exec(text);
-  if (found === null || text === '') return null;
-  const [, days = '0', hours = '0', minutes = '0', seconds = '0', ms = '0'] = found;
-  const whole = Number(days) * DAY_MS + Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS;
-  return bounded(whole + Number(seconds) * SECOND_MS + Number(ms));
-}
-
-const DURATION =
-  /^(?:(\d{1,4})d)?(?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,6}(?:\.\d{1,9})?)s)?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?$/;
-
 /** The wait that an error itself names: in a member, in headers that a router repeats, or in words. */
 export function waitInError(error: Readonly<Record<string, unknown>>, nowMs: number): number | null {
   const { availability, metadata, details } = error;
@@ -94,24 +96,43 @@ export function waitInError(error: Readonly<Record<string, unknown>>, nowMs: num
     if (ms !== null) return ms;
   }
   const repeated = isRecord(metadata) && isRecord(metadata.headers) ? inLowerCase(metadata.headers) : {};
-  return waitInHeaders(repeated, nowMs) ?? delayIn(details) ?? bounded(saysWait(error) ?? Number.NaN);
+  return waitInHeaders(repeated, nowMs) ?? delayIn(details) ?? waitInMessage(error, nowMs);
 }
+
+function waitInMessage({ message }: Readonly<Record<string, unknown>>, nowMs: number): number | null {
+  if (typeof message !== 'string') return null;
+  const ms = waitInWords(message);
+  if (ms !== null) return bounded(ms);
+  const [, day, time] = DATED.exec(message.slice(0, MESSAGE_CHARS)) ?? [];
+  return day === undefined ? null : bounded(Date.parse(`${day}T${time}Z`) - nowMs);
+}
+
+const MESSAGE_CHARS = 2_000;
+/** `Limit resets at: 2026-11-20 10:00:09 UTC`. */
+const DATED =
+  /(?:resets?|try again|retry|available)(?: again)? (?:at|after|on):? (\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?) ?(?:Z|UTC|GMT|\+00:00)/i;
 
 function memberMs(place: Readonly<Record<string, unknown>>): number | null {
   const ms = place.retry_after_ms ?? place.retryAfterMs;
   if (isWait(ms)) return Math.ceil(ms);
-  const seconds = place.retry_after ?? place.retry_after_seconds ?? place.retryAfter;
-  return isWait(seconds) ? Math.ceil(seconds * SECOND_MS) : null;
+  const seconds = SECONDS_NAMES.map((name) => place[name]).find((value) => isWait(value));
+  return seconds === undefined ? null : Math.ceil(seconds * SECOND_MS);
 }
+
+const SECONDS_NAMES = [
+  ...['retry_after', 'retry_after_seconds', 'retryAfter', 'retryAfterSeconds'],
+  ...['resets_in_seconds', 'reset_seconds', 'reset_after_seconds'],
+];
 
 const isWait = (value: unknown): value is number =>
   typeof value === 'number' && value >= 0 && value <= LONGEST_WAIT_S * SECOND_MS;
 
-/** A `retryDelay` such as `34s` among the details. */
+/** A `retryDelay` such as `34s` among the details, or a `quotaResetDelay` in what describes one. */
 function delayIn(details: unknown): number | null {
   for (const info of Array.isArray(details) ? details : []) {
-    const delay: unknown = isRecord(info) ? info.retryDelay : null;
-    const ms = typeof delay === 'string' ? durationMs(delay) : null;
+    if (!isRecord(info)) continue;
+    const delay = info.retryDelay ?? (isRecord(info.metadata) ? info.metadata.quotaResetDelay : null);
+    const ms = typeof delay === 'string' ? bounded(durationMs(delay) ?? Number.NaN) : null;
     if (ms !== null) return ms;
   }
   return null;
@@ -128,12 +149,4 @@ const HEADERS_MAX = 100;
 function textIn(headers: Headers, name: string): string | null {
   const value = headers[name];
   return typeof value === 'string' && value.length <= UPSTREAM_TEXT_CHARS_MAX ? value.trim() : null;
-}
-
-/** Milliseconds since 1970 of the form that RFC 9110 has for all dates; `null`: another text. */
-function httpDate(text: string | null): number | null {
-  if (text === null || !/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text))
-    return null;
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) ? null : ms;
 }

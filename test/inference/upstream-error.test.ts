@@ -172,6 +172,7 @@ describe('any other server’s error, by its status', () => {
     ['message and type', 503, { message: 'x', type: 'overloaded' }, 'model_busy'],
     ['a fault', 429, { fault: { faultstring: 'x', detail: { errorcode: 'policies' } } }, 'model_busy'],
     ['a detail', 404, { detail: 'Not Found' }, 'no_provider'],
+    ['an object as a detail', 400, { detail: { error: 'Violated guardrail policy' } }, 'provider_refused'],
     ['a list of details', 422, { detail: [{ loc: ['body', 'n'], msg: 'x', type: 'int' }] }, 'unprocessable'],
     [
       'a status inside',

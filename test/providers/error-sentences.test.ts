@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { saysOtherReason, saysPolicy, saysTooLong, saysWait } from '../../api/providers/error-sentences.ts';
+import { saysOtherReason, saysPolicy, saysTooLong } from '../../api/providers/error-sentences.ts';
 
 const said = (message: string) => ({ message });
 
@@ -231,6 +231,51 @@ describe('a refusal by a vendor’s policy', () => {
     ['xAI', said('Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE')],
     ['Gemini', { message: 'x', metadata: { block_reason: 'PROHIBITED_CONTENT' } }],
     ['a vendor with apostrophes', said("The provider's system says it violates OpenAI's usage policies.")],
+    [
+      'OpenAI, of knowledge that harms',
+      {
+        code: 'invalid_prompt',
+        message: "Invalid prompt: we've limited access to this content for safety reasons.",
+      },
+    ],
+    ['DashScope, by its own name', { code: 'InternalError.Algo.DataInspectionFailed', message: 'x' }],
+    ['Volcengine', { code: 'SensitiveContentDetected', message: 'x' }],
+    ['Volcengine, of a kind', { code: 'SensitiveContentDetected.SevereViolation', message: 'x' }],
+    ['Volcengine, of a text', { code: 'InputTextSensitiveContentDetected', message: 'x' }],
+    ['Volcengine, of an answer’s image', { code: 'OutputImageSensitiveContentDetected', message: 'x' }],
+    ['Volcengine, by a risk', { code: 'InputTextRiskDetection', message: 'x' }],
+    [
+      'Volcengine, in words',
+      said('The request failed because the input text may contain sensitive information. Request id: 1'),
+    ],
+    ['MiniMax', said('input new_sensitive (1026)')],
+    ['MiniMax, of an answer', said('output new_sensitive (1027)')],
+    [
+      'GLM, in words',
+      said(
+        '系统检测到输入或生成内容可能包含不安全或敏感内容，请您避免输入易产生敏感内容的提示语，感谢您的配合。',
+      ),
+    ],
+    ['a system that intercepts', said('抱歉，您的请求包含不安全内容，已被系统拦截。')],
+    ['Spark', said('输入内容审核不通过，涉嫌违规，请重新调整输入内容')],
+    ['Hunyuan', { code: 'OperationDenied.TextIllegalDetected', message: 'x' }],
+    ['StepFun', { type: 'censorship_blocked', message: 'x' }],
+    ['StepFun, in words', said('The content you provided or machine outputted is blocked.')],
+    ['Moonshot', said('The request was rejected because it was considered high risk')],
+    ['Google', { status: 'INVALID_ARGUMENT', details: [{ reason: 'PUBLIC_ERROR_UNSAFE_GENERATION' }] }],
+    ['Gemini, in words', said('The prompt was blocked due to safety.')],
+    ['Bedrock', said('The request was blocked by guardrail configuration.')],
+    ['Bedrock, by what happened', said('Guardrail intervened: topic policy')],
+    ['LiteLLM', said('Violated guardrail policy')],
+    ['LiteLLM, in an object', { message: { error: 'Violated guardrail policy' } }],
+    ['Databricks', { code: 'input_guardrail_triggered', message: 'x' }],
+    ['new-api', said('input contains sensitive words: [test]')],
+    ['a server of images', said('NSFW content detected. Try another prompt.')],
+    [
+      'a server that begins like a fault of the form',
+      said('Invalid input value: the text was flagged as harmful content'),
+    ],
+    ['another one', said('Invalid parameter: input text may contain sensitive information')],
     ['a gateway that repeats JSON', said('400: {"error":{"message":"Content violates our usage policy"}}')],
   ])('is known by what %s says: %j', (_vendor, detail) => {
     expect(saysPolicy(detail)).toBe(true);
@@ -250,33 +295,19 @@ describe('a refusal by a vendor’s policy', () => {
     ['a value with a quoted name', said('response_format: "content moderation" is not one of text, json')],
     ['a word of the request in marks', said('No function `flagged as spam` was declared')],
     ['a parameter', said('Unknown parameter: content filter')],
+    ['a field that is missing', said('messages.0: content policy field missing')],
+    ['a filter’s parameter', said('The content filter parameter is not supported by this model')],
+    ['settings of another type', said('safety settings must be a list')],
+    [
+      'settings of Gemini',
+      said('* GenerateContentRequest.safety_settings[4]: element predicate failed: $.category in (x)'),
+    ],
+    ['a guardrail of another account', said('The guardrail identifier gr-1 does not exist')],
+    ['characters', said('The name of the tool contains illegal characters')],
+    ['letters in Chinese', said('参数名大小写敏感')],
     ['a field that is too much', said('Extra inputs are not permitted: safety settings')],
   ])('is not taken for %s: %j', (_what, detail) => {
     expect(saysPolicy(detail)).toBe(false);
-  });
-});
-
-describe('a wait', () => {
-  it.each([
-    ['Rate limit reached for gpt-4. Please try again in 20s.', 20_000],
-    ['Please try again in 6m0s.', 360_000],
-    ['Please retry in 51.5s.', 51_500],
-    ['Please try again in 250ms.', 250],
-    ['Too many requests, retry after 30 seconds', 30_000],
-    ['The model is loading, wait about 2 minutes', 120_000],
-    ['Rate limit reached.', null],
-    ['Please try again in 5 min.', 300_000],
-    ['Retry in 3 hrs', 10_800_000],
-    ['Please try again in 2 minutes 30 seconds.', 150_000],
-    ['Your quota resets in 1 hour and 5 min', 3_900_000],
-    ['Please try again in 1h6m0.5s', 3_960_500],
-    ['Retry after 1 day, 2 hours', 93_600_000],
-    ['Wait another 10 secs before the next call', 10_000],
-    ['The model is available 24 hours a day', null],
-    ['Please wait for 3 people', null],
-    ['Please try again in 20', null],
-  ])('is read where it is in words: %s', (message, ms) => {
-    expect(saysWait(said(message))).toBe(ms);
   });
 });
 
@@ -291,12 +322,16 @@ describe('whatever a server says', () => {
       ' '.repeat(50),
       'limit ',
       'violates our ',
+      'blocked by ',
+      'contains ',
+      'content ',
+      '包含',
+      'prompt a b ',
     ];
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...words), { maxLength: 2_000 }), (parts) => {
         const detail = said(parts.join(''));
         expect([typeof saysTooLong(detail), typeof saysPolicy(detail)]).toEqual(['boolean', 'boolean']);
-        saysWait(detail);
         saysOtherReason(detail);
       }),
       { numRuns: 50 },

@@ -229,9 +229,10 @@ function findDetail(body: unknown): Record<string, unknown> {
   return first;
 }
 
-/** A text, or a list of what is wrong and where. What was sent there stays with whoever sent it. */
+/** A text, an object with one, or a list of what is wrong and where. What was sent there stays with whoever sent it. */
 function textOfDetail(detail: unknown): string | undefined {
   if (typeof detail === 'string') return detail;
+  if (isRecord(detail)) return [detail.error, detail.message].find((text) => typeof text === 'string');
   if (!Array.isArray(detail)) return undefined;
   const faults = detail.filter((each) => isRecord(each) && typeof each.msg === 'string');
   return faults

@@ -1,0 +1,66 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+
+/* Lengths of time as vendors write them in words: `1h6m0.5s`, `2 minutes 30 seconds`, `60 (seconds)`, `3600000 ms`. */
+
+/** Characters of a message that are read: a server may repeat the whole request in it. */
+const READ_CHARS = 2_000;
+
+/** The wait that a message names, in milliseconds; `null`: none. */
+export function waitInWords(message: string): number | null {
+  const text = message.slice(0, READ_CHARS);
+  for (const { 0: words, index } of text.matchAll(HEADER_LIKE)) {
+    const from = index + words.length;
+    const duration = readDuration(text, from);
+    if (duration !== null) return duration.ms;
+    const [amount = ''] = /^\d{1,9}(?:\.\d{1,9})?/.exec(text.slice(from)) ?? [];
+    return Math.ceil(Number(amount) * (IN_MS.test(words) ? 1 : SECOND_MS));
+  }
+  for (const begin of text.matchAll(WAIT)) {
+    const duration = readDuration(text, begin.index + begin[0].length);
+    if (duration !== null) return duration.ms;
+  }
+  return null;
+}
+
+/** A whole text that is a length of time; `null`: it is another. */
+export function durationMs(text: string): number | null {
+  const duration = readDuration(text, 0);
+  return duration?.end === text.length ? duration.ms : null;
+}
+
+/** The milliseconds, rounded up, of the parts that begin at this place, and where they end. */
+function readDuration(text: string, from: number): { ms: number; end: number } | null {
+  let end = from;
+  let ms: number | null = null;
+  for (;;) {
+    PART.lastIndex = end;
+    const [part = '', amount = '', unit = ''] = PART.exec(text) ?? [];
+    const partMs = part === '' ? null : unitMs(unit.toLowerCase());
+    if (partMs === null) return ms === null ? null : { ms: Math.ceil(ms), end };
+    ms = (ms ?? 0) + Number(amount) * partMs;
+    end += part.length;
+  }
+}
+
+/** The name of a header with its value, which is in seconds where it has no unit. */
+const HEADER_LIKE = /\bretry[-_]after(?:[-_](?:ms|seconds?))?["']?\s?[:=]\s?["']?(?=\d)/gi;
+const IN_MS = /[-_]ms\b/i;
+/** Services that are "available 24 hours a day" name no wait. Of `1-2 minutes` the longer one counts. */
+const WAIT =
+  /(?:(?:try(?:ing)? again|retry(?:ing)?|wait)(?: again)?(?: (?:in|after|for))?|(?:available|resets?)(?: again)? (?:in|after)):? (?:(?:about|approximately|around|at least|another|a further|up to) )?~? ?(?:\d{1,4} ?(?:-|–|to) ?)?(?=\d)/gi;
+/** One of the parts of `1h6m0.5s`, of `2 minutes 30 seconds`, of `1 hour and 5 min` or of `60 (seconds)`. */
+const PART = /(?:,? and |, | )?(\d{1,9}(?:\.\d{1,9})?) ?(?:more |\()?([a-z]{1,12})(?![a-z])(?:\(s\)|\))?/iy;
+
+/** `null`: a word that is no unit of time. */
+function unitMs(unit: string): number | null {
+  for (const [words, ms] of UNITS) if (words.test(unit)) return ms;
+  return null;
+}
+
+const UNITS: readonly (readonly [words: RegExp, ms: number])[] = [
+  [/^(?:ms|msecs?|millis|milliseconds?)$/, 1],
+  [/^(?:s|secs?|seconds?)$/, SECOND_MS],
+  [/^(?:m|mins?|minutes?)$/, MINUTE_MS],
+  [/^(?:h|hrs?|hours?)$/, HOUR_MS],
+  [/^(?:d|days?)$/, DAY_MS],
+];
