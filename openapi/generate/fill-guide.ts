@@ -1,5 +1,5 @@
 import { callErrors, marketErrors } from './error-tables.ts';
-import { chatFields, messagesFields, responsesFields } from './field-table.ts';
+import { chatFields, dialectFields, messagesFields, responsesFields } from './field-table.ts';
 import { changeableLimits, fixedLimits } from './limit-tables.ts';
 import { mcpTools } from './tool-table.ts';
 
@@ -12,6 +12,7 @@ const tables: Readonly<Record<string, () => string>> = {
   'chat fields': chatFields,
   'responses fields': responsesFields,
   'messages fields': messagesFields,
+  'dialect fields': dialectFields,
 };
 
 /** A guide with its tables as the contract has them now. They stand in the file, so that it can be read anywhere. */

@@ -1,16 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import { HANDLED, saysNothing } from '../../api/inference/formats/unsupported-fields.ts';
 import { dialects } from '../../api/providers/openai/dialects.ts';
-import {
-  askTarget,
-  fateOf,
-  type KnownField,
-  knownFields,
-  plainRequest,
-  type Target,
-} from '../../openapi/generate/field-table.ts';
+import { type KnownField, knownFields, plainRequest } from '../../openapi/generate/field-rows.ts';
+import { askTarget, fateOf, isPassed, type Target, targets } from '../../openapi/generate/field-table.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { pathOf } from '../support/path-of.ts';
 import { FORMATS } from './requests.ts';
 
 /* What the guide of fields says holds for every field in every format, at every server that the gateway knows. */
@@ -34,8 +30,10 @@ const servers: readonly Target[] = [
   },
 ];
 
-/** The gateway heeds them in the answers that it shows, which have signed reasoning always. */
-const HEEDED = new Set(['reasoning.exclude', 'reasoning.summary', 'stream', 'include']);
+/** The gateway heeds them in the answers that it shows, which have signed reasoning always. A tool that may load later is sent at once. */
+const HEEDED = new Set([
+  ...['reasoning.exclude', 'reasoning.summary', 'stream', 'include', 'tools[].defer_loading'],
+]);
 
 const mayVanish = ({ name, sample }: KnownField): boolean => {
   const [top = ''] = name.split('.');
@@ -71,9 +69,64 @@ describe.each(servers)('at a server of $name', (server) => {
           continue;
         }
         if (!isApiError(strict)) throw new Error(`${known.name} is admitted`);
+        if (known.name === 'an offered search') {
+          expect(strict.code).toBe('tool_not_served');
+          continue;
+        }
         expect([strict.code, strict.param]).toEqual(['no_provider', missed]);
         expect(strict.message).toContain(`\`${missed}\``);
       }
     },
   );
+});
+
+const FORMAT_PATHS = { chat: 'chat/completions', responses: 'responses', messages: 'messages' } as const;
+const DIALECT_OF = ['other', 'other', 'self-hosted', 'other', 'other'];
+
+describe('what the tables call passed', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    const providers = targets.map(({ kind, formats }, at) => {
+      const words = `formats: [${formats.map((name) => FORMAT_PATHS[name]).join(', ')}]`;
+      const more = kind === 'openai' ? `, dialect: ${DIALECT_OF[at]}, ${words}` : '';
+      const named = kind === 'openrouter' ? `simulator, ${words}` : kind;
+      return `  - { id: p${at}, kind: ${named}${more}, catalog: none, cancel: stops_billing, baseUrl: PROVIDER_URL }`;
+    });
+    const prices = 'prompt: "0.000001", completion: "0.000001", webSearch: "0.01"';
+    const models = targets.map(
+      (_, at) =>
+        `  - { id: m${at}, contextLength: 100000, maxOutputTokens: 4000, inputModalities: [text, image, file], endpoints: [{ provider: p${at}, model: claude-opus-4-8, pricing: { ${prices} } }] }`,
+    );
+    gateway = await startTestGateway({
+      yaml: `
+server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
+limits: { callsPerMinute: 60000, burst: 60000 }
+providers:
+${providers.join('\n')}
+models:
+${models.join('\n')}
+`,
+    });
+    gateway.provider.always({ status: 400, error: { message: 'No answer is needed.' } });
+  });
+  afterAll(() => gateway.stop());
+
+  describe.each(targets.map((target, at) => ({ ...target, target, at })))('at $name', ({ target, at }) => {
+    it.each(FORMATS)('is what the provider is sent, asked in %s', async (format) => {
+      const passed = knownFields[format].filter((known) => fateOf(format, known, target) === 'passed');
+      expect(passed.length).toBeGreaterThan(0);
+      for (const known of passed) {
+        const sentBefore = gateway.provider.posts().length;
+        const body = { ...requestOf(format, known), model: `m${at}` };
+        await (
+          await gateway.post(body, {
+            path: pathOf(format),
+            headers: { 'anthropic-beta': 'context-management-2025-06-27,task-budgets-2026-03-13' },
+          })
+        ).text();
+        const sent = gateway.provider.posts().slice(sentBefore).at(-1)?.body.toString() ?? 'null';
+        expect([known.name, isPassed(JSON.parse(sent), known)]).toEqual([known.name, true]);
+      }
+    });
+  });
 });
