@@ -1,6 +1,7 @@
 import { callErrors, marketErrors } from './error-tables.ts';
 import { chatFields, dialectFields, messagesFields, responsesFields } from './field-table.ts';
 import { changeableLimits, fixedLimits } from './limit-tables.ts';
+import { quirkTable } from './quirk-table.ts';
 import { mcpTools } from './tool-table.ts';
 
 const tables: Readonly<Record<string, () => string>> = {
@@ -13,6 +14,7 @@ const tables: Readonly<Record<string, () => string>> = {
   'responses fields': responsesFields,
   'messages fields': messagesFields,
   'dialect fields': dialectFields,
+  quirks: quirkTable,
 };
 
 /** A guide with its tables as the contract has them now. They stand in the file, so that it can be read anywhere. */

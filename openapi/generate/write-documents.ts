@@ -17,8 +17,7 @@ const documents: readonly { path: string; make: () => string }[] = [
   { path: 'openapi/config.schema.json', make: () => `${JSON.stringify(makeConfigSchema(), null, 2)}\n` },
   // Elsewhere Node tells less of its process.
   ...(process.platform === 'linux' ? [{ path: 'openapi/metrics.md', make: makeMetricsTable }] : []),
-  ...guides.map((name) => {
-    const path = `docs/guides/${name}.md`;
+  ...['docs/operate.md', ...guides.map((name) => `docs/guides/${name}.md`)].map((path) => {
     return { path, make: () => fillGuide(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')) };
   }),
 ];
