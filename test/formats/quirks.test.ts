@@ -5,6 +5,7 @@ import { recordOf, records } from '../../api/inference/formats/values.ts';
 import { QUIRK_NAMES, type QuirkName } from '../../api/simulator/quirks.ts';
 import { startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
 import { pathOf } from '../support/path-of.ts';
+import { type QuirkError, quirkErrors } from './quirk-errors.ts';
 import { FORMATS } from './requests.ts';
 
 /* Whatever way a server has of writing the chat format: its text, reasoning, calls and errors arrive in every format, and its bill is paid. */
@@ -159,6 +160,38 @@ describe.each(QUIRK_NAMES.flatMap((quirk) => FORMATS.map((format) => ({ quirk, f
       expect(response.status).toBe(400);
       expect(await response.text()).toContain('temperature is too warm');
     });
+
+    it('tells of a prompt that is too long', async () => {
+      expect((await refused(quirk, format, quirkErrors[quirk].tooLong)).status).toBe(413);
+    });
+
+    it.runIf(quirkErrors[quirk].policy)('tells of a refusal by its policy', async () => {
+      const { policy } = quirkErrors[quirk];
+      if (policy === undefined) throw new Error('It has no policy.');
+      expect((await refused(quirk, format, policy)).status).toBe(403);
+    });
+  },
+);
+
+async function refused(quirk: QuirkName, format: FormatName, error: QuirkError): Promise<Response> {
+  const { status, headers = {}, body } = error;
+  gateway.provider.next({ status, headers, body: JSON.stringify(body) });
+  const response = await gateway.post(request(format, `${quirk}/small`, 'Hello', false), {
+    path: pathOf(format),
+    agent,
+  });
+  await response.text();
+  return response;
+}
+
+// A server that names a wait is left alone for as long, so each is asked once, after all else.
+it.each(QUIRK_NAMES.filter((quirk) => quirkErrors[quirk].wait))(
+  'a caller of a server like %s is told to wait as long as it says',
+  async (quirk) => {
+    const { wait } = quirkErrors[quirk];
+    if (wait === undefined) throw new Error('It names no wait.');
+    const response = await refused(quirk, 'chat', wait);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, String(wait.seconds)]);
   },
 );
 
