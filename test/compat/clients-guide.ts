@@ -39,25 +39,50 @@ export const writeClientsGuide = (): Promise<void> => writeFile(FILE, makeClient
 export const makeClientsGuide = (): string =>
   [HEAD, ...agents.map(sectionOf), FRAMEWORKS, ...libraries.flatMap(snippetOf)].join('\n');
 
-const FRAMEWORKS = `## Frameworks
+const FRAMEWORKS = `## SDKs and frameworks
 
-SDKs are on [a page of their own](../sdks.md). The lines below are those of the programs that \`make compat\` runs, where
+Whole examples are on [a page of their own](../sdks.md). The lines below are those of the programs that \`make compat\` runs, where
 
 \`\`\`python not run: a part of a program that \`make compat\` runs
 BASE_URL, ORIGIN, MODEL = "${READER.origin}/v1", "${READER.origin}", "${READER.modelId}"
 \`\`\`
 `;
 
+/** Another title than the page of results has, and what a reader must know. */
+const SECTIONS: Readonly<Record<string, { title: string; advice: string }>> = {
+  'official-sdks': {
+    title: 'SDKs of OpenAI, Anthropic and OpenRouter for node',
+    advice:
+      'The addresses of `openai` and `@openrouter/sdk` end in `/v1`; that of `@anthropic-ai/sdk` stands without, because it adds `/v1/messages`.',
+  },
+  'official-sdks-python': {
+    title: 'SDKs of OpenAI and Anthropic for Python',
+    advice: 'The same two addresses.',
+  },
+  langgraph: {
+    title: 'LangChain and LangGraph',
+    advice:
+      '`ChatOpenAI` wants the address with `/v1`, `ChatAnthropic` without. With `use_responses_api`, `store=False` makes it send the whole conversation.',
+  },
+  'openrouter-clients': {
+    title: "OpenRouter's provider for the AI SDK",
+    advice:
+      "The address of `@openrouter/ai-sdk-provider` ends in `/v1`. `@openrouter/sdk` stands above, with the vendors' SDKs.",
+  },
+};
+
 /** Nothing for a library whose program has no lines for the guide. */
-function snippetOf({ title, program = '' }: (typeof libraries)[number]): string[] {
+function snippetOf({ id, title, program = '' }: (typeof libraries)[number]): string[] {
   const source = readFileSync(join(import.meta.dirname, 'programs', program), 'utf8');
   const [, indent = '', lines] =
     /^( *)(?:#|\/\/) For the guide:\n([\s\S]*?)^ *(?:#|\/\/) End\.$/m.exec(source) ?? [];
   if (lines === undefined) return [];
   const language = program.endsWith('.py') ? 'python' : 'ts';
   const block = lines.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trimEnd();
+  const { title: shownTitle, advice } = SECTIONS[id] ?? { title, advice: null };
+  const words = advice === null ? '' : `${advice}\n\n`;
   return [
-    `### ${title}\n\n\`\`\`${language} not run: a part of a program that \`make compat\` runs\n${block}\n\`\`\`\n`,
+    `### ${shownTitle}\n\n${words}\`\`\`${language} not run: a part of a program that \`make compat\` runs\n${block}\n\`\`\`\n`,
   ];
 }
 

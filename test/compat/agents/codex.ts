@@ -8,7 +8,7 @@ export const codex: CodingAgent = {
   speaks: 'responses',
   install: 'npm install -g @openai/codex',
   advice:
-    'The address ends in `/v1`, and the provider speaks responses. `model_context_window` is the length of the context; Codex warns that it knows no metadata of the model all the same. Its hosted web search is offered in every request; a model that cannot search is called without it, and `web_search = "disabled"` ends the offer.',
+    'The address ends in `/v1`. Codex speaks responses, which works with every model, also with one whose provider speaks another format. `model_context_window` is the length of the context; Codex warns that it knows no metadata of the model all the same. Its hosted web search is offered in every request; a model that cannot search is called without it, and `web_search = "disabled"` ends the offer.',
   files: ({ origin, modelId }) => ({
     '.codex/config.toml': `model = "${modelId}"
 model_provider = "faregate"

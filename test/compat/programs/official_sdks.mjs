@@ -22,7 +22,15 @@ const schemas = {
 };
 const names = Object.keys(schemas);
 
-const openaiOf = (key) => new OpenAI({ baseURL: BASE_URL, apiKey: key, maxRetries: 0 });
+function clientsOf(apiKey) {
+  // For the guide:
+  const openai = new OpenAI({ baseURL: BASE_URL, apiKey });
+  const anthropic = new Anthropic({ baseURL: ORIGIN, apiKey });
+  const openrouter = new OpenRouter({ serverURL: BASE_URL, apiKey });
+  // End.
+  return { openai, anthropic, openrouter };
+}
+const openaiOf = (key) => clientsOf(key).openai.withOptions({ maxRetries: 0 });
 const chatTools = names.map((name) => ({
   type: 'function',
   function: { name, parameters: schemas[name], parse: JSON.parse, function: () => results[name] },
@@ -72,7 +80,7 @@ await tried('openai, responses: two-step tool task, streamed', async () => {
 });
 await refusals((key) => openaiOf(key).responses.create({ model: MODEL, input: 'Hi' }), 'openai, responses');
 
-const anthropicOf = (key) => new Anthropic({ baseURL: ORIGIN, apiKey: key, maxRetries: 0 });
+const anthropicOf = (key) => clientsOf(key).anthropic.withOptions({ maxRetries: 0 });
 for (const [way, stream, more] of [
   ['two-step tool task', false, {}],
   ['two-step tool task, streamed', true, {}],
@@ -109,8 +117,7 @@ await refusals(
   'anthropic',
 );
 
-const openrouterOf = (key) =>
-  new OpenRouter({ serverURL: BASE_URL, apiKey: key, retryConfig: { strategy: 'none' } });
+const openrouterOf = (key) => clientsOf(key).openrouter;
 await tried('openrouter: two-step tool task', async () => {
   const messages = [{ role: 'user', content: TASK }];
   const tools = names.map((name) => ({ type: 'function', function: { name, parameters: schemas[name] } }));

@@ -14,12 +14,20 @@ SCHEMAS = {
 TURNS = 5
 
 
+def clients_of(key):
+    # For the guide:
+    openai = OpenAI(base_url=BASE_URL, api_key=key)
+    anthropic = Anthropic(base_url=ORIGIN, api_key=key)
+    # End.
+    return openai, anthropic
+
+
 def openai_client(key):
-    return OpenAI(base_url=BASE_URL, api_key=key, max_retries=0)
+    return clients_of(key)[0].with_options(max_retries=0)
 
 
 def anthropic_client(key):
-    return Anthropic(base_url=ORIGIN, api_key=key, max_retries=0)
+    return clients_of(key)[1].with_options(max_retries=0)
 
 
 def chat(streamed):

@@ -16,9 +16,12 @@ import {
   WEATHER,
 } from './checks.mjs';
 
+// For the guide:
 const openrouter = createOpenRouter({ baseURL: BASE_URL, apiKey: KEY, compatibility: 'strict' });
 const withUsage = { usage: { include: true } };
-const common = { model: openrouter(MODEL, withUsage), maxRetries: 0 };
+const model = openrouter(MODEL, withUsage); // whose answers tell usage and cost, in streams too
+// End.
+const common = { model, maxRetries: 0 };
 
 const animal = z.object({ animal: z.string() });
 const city = z.object({ city: z.string() });
