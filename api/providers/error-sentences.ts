@@ -1,4 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
+import { parseJson } from '#core/parse-json.ts';
 
 /*
  * Sentences of vendors that have no code for what they say. The sentences differ from vendor to vendor and from month to month, so
@@ -18,7 +19,21 @@ function messageOf({ message }: Detail): string {
 }
 
 /** Whether the prompt is longer than the model's context. */
-export function saysTooLong(detail: Detail): boolean {
+export const saysTooLong = (detail: Detail): boolean =>
+  [detail, ...repeatedIn(detail)].some((each) => isTooLong(each));
+
+/** A router repeats what the vendor behind it has said: its answer as JSON, or its words. */
+function repeatedIn({ metadata }: Detail): Detail[] {
+  const raw = isRecord(metadata) ? metadata.raw : undefined;
+  if (typeof raw !== 'string' || raw.length > RAW_CHARS) return [];
+  const value = parseJson(raw);
+  if (!isRecord(value)) return [{ message: raw }];
+  const { error, message, detail } = value;
+  return [isRecord(error) ? error : { ...value, message: message ?? error ?? detail }];
+}
+const RAW_CHARS = 20_000;
+
+function isTooLong(detail: Detail): boolean {
   const names = [detail.code, detail.type, detail.error_type, detail.status];
   if (names.some((name) => typeof name === 'string' && TOO_LONG_NAME.test(name))) return true;
   if (isAbove(detail.n_prompt_tokens, detail.n_ctx)) return true;
@@ -112,7 +127,10 @@ const isAbove = (sent: unknown, limit: unknown): boolean =>
   typeof sent === 'number' && typeof limit === 'number' && sent > limit;
 
 /** Whether the vendor's policy refuses what is said, and not the request's form. */
-export function saysPolicy(detail: Detail): boolean {
+export const saysPolicy = (detail: Detail): boolean =>
+  [detail, ...repeatedIn(detail)].some((each) => isPolicy(each));
+
+function isPolicy(detail: Detail): boolean {
   const { code, type, error_type, status, metadata, innererror, details } = detail;
   const inner = isRecord(innererror) ? innererror.code : undefined;
   const reasons = isRecord(metadata) ? [metadata.finish_reason, metadata.block_reason] : [];

@@ -86,6 +86,13 @@ const tooLong: readonly (readonly [vendor: string, detail: Readonly<Record<strin
   ['Volcengine', said('Total tokens of image and text exceed max message tokens')],
   ['Baidu', said('prompt tokens too long')],
   ['GLM, by its number', { code: '1261', message: 'Prompt exceeds max length' }],
+  [
+    'a router, of the vendor behind it',
+    {
+      message: 'Provider returned error',
+      metadata: { raw: '{"error":"prompt is too long: 210000 tokens > 200000 maximum"}' },
+    },
+  ],
   ['a vendor in Chinese', said('输入内容的长度超过了模型的上下文限制')],
   ['Databricks', said('Input length 40001 exceeds the maximum allowed input token length 32000')],
   [
@@ -269,6 +276,20 @@ describe('a refusal by a vendor’s policy', () => {
     ['LiteLLM', said('Violated guardrail policy')],
     ['LiteLLM, in an object', { message: { error: 'Violated guardrail policy' } }],
     ['Databricks', { code: 'input_guardrail_triggered', message: 'x' }],
+    [
+      'a router, of the vendor behind it',
+      {
+        message: 'Provider returned error',
+        metadata: {
+          raw: '{"error":{"message":"The content is not allowed","type":"censorship_blocked"}}',
+          provider_name: 'StepFun',
+        },
+      },
+    ],
+    [
+      'a router, in the vendor’s words',
+      { message: 'Provider returned error', metadata: { raw: 'Content Exists Risk' } },
+    ],
     ['new-api', said('input contains sensitive words: [test]')],
     ['a server of images', said('NSFW content detected. Try another prompt.')],
     [
@@ -295,6 +316,13 @@ describe('a refusal by a vendor’s policy', () => {
     ['a value with a quoted name', said('response_format: "content moderation" is not one of text, json')],
     ['a word of the request in marks', said('No function `flagged as spam` was declared')],
     ['a parameter', said('Unknown parameter: content filter')],
+    [
+      'a router whose vendor names another fault',
+      {
+        message: 'Provider returned error',
+        metadata: { raw: '{"error":{"message":"messages.0: content policy field missing"}}' },
+      },
+    ],
     ['a field that is missing', said('messages.0: content policy field missing')],
     ['a filter’s parameter', said('The content filter parameter is not supported by this model')],
     ['settings of another type', said('safety settings must be a list')],
