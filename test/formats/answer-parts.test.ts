@@ -127,6 +127,7 @@ describe.each(parts)('reasoning in a part, as %s writes it', (_vendor, part) => 
       reasoningMember: 'reasoning_content' as const,
       signsCalls: false,
       takesReasoningDetails: false,
+      callIds: {},
     };
     expect(fitAnswers([{ role: 'assistant', content }], dialect)).toEqual([
       { role: 'assistant', content: texts(TEXT), reasoning_content: THOUGHT },

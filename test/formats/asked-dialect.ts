@@ -5,6 +5,7 @@ import type { ShownParts } from '../../api/inference/translation/translate-answe
 export const askedDialect: AskedDialect = {
   reasoningMember: 'reasoning_content',
   efforts: null,
+  callIds: null,
   signsCalls: false,
   takesVerbosity: true,
   takesReasoningDetails: false,

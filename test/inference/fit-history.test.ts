@@ -25,8 +25,8 @@ function askedAt(dialect: DialectName, body: object | string) {
 }
 
 const user = { role: 'user', content: 'x' };
-const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"n":1.0}' } };
-const result = { role: 'tool', tool_call_id: 'c', content: '7' };
+const call = { id: 'callABCDE', type: 'function', function: { name: 'f', arguments: '{"n":1.0}' } };
+const result = { role: 'tool', tool_call_id: 'callABCDE', content: '7' };
 
 /** The earlier answer as a server of this dialect is sent it. */
 function sentAnswer(dialect: DialectName, answer: object): Record<string, unknown> {

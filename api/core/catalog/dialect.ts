@@ -32,12 +32,21 @@ export interface Dialect {
   answerParts: ReadonlySet<string>;
   /** The words for an effort that it takes, the least first; `null`: not known. */
   efforts: readonly string[] | null;
+  /** The ids of tool calls that it takes, by format; a format that is missing: all. */
+  callIds: Readonly<Partial<Record<FormatName, CallIdRule>>>;
   /** It signs tool calls of a chat, and refuses a call that comes back unsigned. */
   signsCalls: boolean;
   /** Members of answers that name the vendor, or our account there: no caller sees them. */
   vendorFields: readonly string[];
   /** Where its cache of prompts, which all callers share, is kept apart by a salt of each agent. */
   saltedFormats: readonly FormatName[];
+}
+
+/** How long an id of a tool call is, and whether it has letters and digits alone. */
+export interface CallIdRule {
+  charsMin: number;
+  charsMax: number;
+  isAlphanumeric: boolean;
 }
 
 export type ImageSource = 'url' | 'inline';

@@ -1,3 +1,5 @@
+import type { CallIdRule } from '../catalog/dialect.ts';
+
 /**
  * A request in no format's words: what a provider that does not speak the caller's format is asked. A reader makes it
  * of the caller's body, a writer makes the provider's body of it; what has no place in it cannot be translated.
@@ -140,6 +142,8 @@ export interface AskedDialect {
   reasoningMember: 'reasoning' | 'reasoning_content' | null;
   /** The words for an effort that it takes, the least first; `null`: every one. */
   efforts: readonly string[] | null;
+  /** The ids of tool calls that it takes in a chat; `null`: all. */
+  callIds: CallIdRule | null;
   /** It signs tool calls, and wants the signatures back. */
   signsCalls: boolean;
   takesVerbosity: boolean;

@@ -1,6 +1,7 @@
 import type { Dialect } from '#core/catalog/dialect.ts';
 import { isRecord } from '#core/is-record.ts';
 import { reasoningInDetails, reasoningInParts, reasoningTextOf } from '../price/answer-part.ts';
+import { fitCallId } from './call-id-rules.ts';
 import { signedPartOf } from './signed-reasoning.ts';
 import { recordOf, records, textOf } from './values.ts';
 
@@ -13,12 +14,22 @@ import { recordOf, records, textOf } from './values.ts';
 type Message = Readonly<Record<string, unknown>>;
 type HistoryDialect = Pick<
   Dialect,
-  'answerMembers' | 'answerParts' | 'reasoningMember' | 'signsCalls' | 'takesReasoningDetails'
+  'answerMembers' | 'answerParts' | 'reasoningMember' | 'signsCalls' | 'takesReasoningDetails' | 'callIds'
 >;
 
 /** @returns The same list where the server takes it as it is. */
 export const fitAnswers = (messages: readonly unknown[], dialect: HistoryDialect): readonly unknown[] =>
-  mapEach(messages, (message) => fitAnswer(message, dialect));
+  mapEach(messages, (message) =>
+    message.role === 'tool' ? fitResult(message, dialect) : fitAnswer(message, dialect),
+  );
+
+/** A result names its call by the id that the call is sent with. */
+function fitResult(message: Message, { callIds }: HistoryDialect): Message {
+  const id = message.tool_call_id;
+  if (typeof id !== 'string') return message;
+  const fitted = fitCallId(id, callIds.chat ?? null);
+  return fitted === id ? message : { ...message, tool_call_id: fitted };
+}
 
 function fitAnswer(message: Message, dialect: HistoryDialect): Message {
   const { answerMembers, reasoningMember } = dialect;
@@ -124,10 +135,11 @@ function fitCalls(calls: unknown, dialect: HistoryDialect): unknown {
   return calls.length === 0 ? null : mapEach(calls, (call) => fitCall(call, dialect));
 }
 
-function fitCall(call: Message, { signsCalls }: HistoryDialect): Message {
+function fitCall(call: Message, { signsCalls, callIds }: HistoryDialect): Message {
   const fitted: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(call)) {
     if (name === 'function' && isRecord(value)) fitted.function = fitFunction(value);
+    else if (name === 'id' && typeof value === 'string') fitted.id = fitCallId(value, callIds.chat ?? null);
     else if (CALL_MEMBERS.has(name) || (signsCalls && name === SIGNED)) fitted[name] = value;
   }
   return isSame(fitted, call) ? call : fitted;

@@ -2,6 +2,7 @@ import type { Dialect } from '#core/catalog/dialect.ts';
 import { isRecord } from '#core/is-record.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import { type JsonObject, type MemberChanges, rebuildJsonObject } from '../json/json-object.ts';
+import { fitResponsesCallIds } from './call-id-rules.ts';
 import { editMember } from './edit-member.ts';
 import { leaveOutForeignReasoning } from './foreign-reasoning.ts';
 import { takenEffort } from './reasoning-words.ts';
@@ -20,6 +21,7 @@ export function buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId
   const changes = commonChanges(plan, candidate, agentId);
   writeDialect('responses', plan, candidate, agentId, changes);
   leaveOutForeignReasoning(plan.body, 'input', candidate.endpoint.upstreamModel, changes);
+  fitResponsesCallIds(plan.body, candidate.provider.dialect.callIds.responses ?? null, changes);
   const ownField = 'max_output_tokens';
   writeOutputCap(plan, candidate, { fields: [ownField], ownField, onlyOwn: false, required: false }, changes);
   // Some servers keep what nobody forbids them to: for all callers of the account.

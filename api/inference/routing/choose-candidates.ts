@@ -123,12 +123,13 @@ function* chooseFormat(
 }
 
 const askedDialect = (
-  { reasoningMember, efforts, signsCalls, takesReasoningDetails, fields, refusedFields }: Dialect,
+  { reasoningMember, efforts, callIds, signsCalls, takesReasoningDetails, fields, refusedFields }: Dialect,
   upstreamModel: string,
 ): AskedDialect => ({
   reasoningMember,
   // A caller of another format means a word of that format's scale.
   efforts: efforts ?? COMMON_EFFORTS,
+  callIds: callIds.chat ?? null,
   // A router passes on the signatures of such a model, and wants them back.
   signsCalls: signsCalls || (takesReasoningDetails && isOfSigner(upstreamModel)),
   takesReasoningDetails,

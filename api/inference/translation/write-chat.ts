@@ -9,6 +9,7 @@ import type {
   Turn,
   UserPart,
 } from '#core/conversation/conversation.ts';
+import { fitCallId } from '../formats/call-id-rules.ts';
 import { isOfRouter } from '../formats/call-signature.ts';
 import { effortOf, takenEffort } from '../formats/reasoning-words.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
@@ -56,7 +57,8 @@ function writeTurns(turns: readonly Turn[], dialect: AskedDialect, unsupported: 
   for (const turn of turns) {
     if (turn.role === 'tool') {
       const seen = turn.parts.filter((part) => part.type !== 'text');
-      if (seen.length > 0) images.push({ type: 'text', text: `From ${turn.callId}:` }, ...seen);
+      if (seen.length > 0)
+        images.push({ type: 'text', text: `From ${idAt(dialect, turn.callId)}:` }, ...seen);
     } else showImages();
     const message = writeTurn(turn, dialect, unsupported);
     if (message !== null) messages.push(message);
@@ -76,7 +78,7 @@ function writeTurn(turn: Turn, dialect: AskedDialect, unsupported: UnsupportedFi
       const content = turn.parts.map((part) => (part.type === 'text' ? part.text : IMAGE_FOLLOWS)).join('\n');
       return {
         role: 'tool',
-        tool_call_id: turn.callId,
+        tool_call_id: idAt(dialect, turn.callId),
         content: turn.failed ? saidToFail(content) : content,
       };
     }
@@ -102,9 +104,11 @@ function writeAnswer(parts: readonly AssistantPart[], dialect: AskedDialect): ob
         ? content
         : [...contentParts, ...(text === '' ? [] : [{ type: 'text', text }])],
     ...members,
-    tool_calls: calls,
+    tool_calls: calls?.map((call) => ({ ...call, id: idAt(dialect, call.id) })),
   };
 }
+
+const idAt = ({ callIds }: AskedDialect, id: string): string => fitCallId(id, callIds);
 
 /** A signature goes to the vendor that made it, and to a router that may have passed it on. */
 const takesBack = (signature: string, { signsCalls, takesReasoningDetails }: AskedDialect): boolean =>

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type {
   AnswerFormat,
   AskedModel,
@@ -13,6 +12,7 @@ import type {
 import { isRecord } from '#core/is-record.ts';
 import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { isOwnReasoning } from '../../providers/signed-reasoning.ts';
+import { messagesCallId } from '../formats/call-id-rules.ts';
 import { effortOf } from '../formats/reasoning-words.ts';
 import { readInput } from '../formats/tool-input.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
@@ -119,7 +119,7 @@ function writeTurn(turn: Turn, room: Room, unsupported: UnsupportedFields): obje
       return [
         {
           type: 'tool_result',
-          tool_use_id: writeId(turn.callId),
+          tool_use_id: messagesCallId(turn.callId),
           content: turn.parts.filter(saysSomething).map(writePart),
           is_error: turn.failed ? true : undefined,
           ...writeCache(turn),
@@ -143,15 +143,6 @@ function named(parts: readonly UserPart[], name: string | undefined): readonly U
 /** The provider refuses text that is nothing but white space, as some models write it before a call. */
 const saysSomething = (part: UserPart | AssistantPart): boolean =>
   part.type !== 'text' || /\S/.test(part.text);
-
-/** Some servers give calls ids in letters that the provider refuses. Two such ids may differ in these letters alone. */
-function writeId(id: string): string {
-  if (/^[\w-]*$/.test(id)) return id;
-  const hash = createHash('sha256').update(id).digest('hex').slice(0, ID_HASH_CHARS);
-  return `${id.replaceAll(/[^\w-]/g, '_')}_${hash}`;
-}
-
-const ID_HASH_CHARS = 8;
 
 function writePart(part: UserPart): object {
   switch (part.type) {
@@ -177,7 +168,7 @@ function writeAssistantPart(part: AssistantPart, room: Room, unsupported: Unsupp
       return [
         {
           type: 'tool_use',
-          id: writeId(part.id),
+          id: messagesCallId(part.id),
           name: part.name,
           input: writeInput(part.argumentsJson, room, unsupported),
           ...writeCache(part),

@@ -1,4 +1,4 @@
-import type { Dialect } from '#core/catalog/dialect.ts';
+import type { CallIdRule, Dialect } from '#core/catalog/dialect.ts';
 import { isPrivateHost } from '#core/catalog/private-host.ts';
 import { FOREIGN_FIELDS, GOOGLE_FIELDS, SELF_HOSTED_FIELDS } from './dialect-fields.ts';
 
@@ -9,6 +9,9 @@ const NONE: ReadonlySet<string> = new Set();
 const THREE_EFFORTS = ['low', 'medium', 'high'];
 /** Every server takes these in an answer of a conversation. */
 const ANSWER = ['role', 'content', 'name', 'tool_calls', 'function_call'];
+
+/** The lengths are those that OpenAI's refusals name (`string_above_max_length`). */
+const atMost = (charsMax: number): CallIdRule => ({ charsMin: 0, charsMax, isAlphanumeric: false });
 
 /** A server of which nothing is known: it is sent what the oldest compatible server understands. */
 export const plainDialect: Dialect = {
@@ -24,6 +27,7 @@ export const plainDialect: Dialect = {
   answerMembers: null,
   answerParts: NONE,
   efforts: null,
+  callIds: {},
   signsCalls: false,
   vendorFields: [],
   saltedFormats: [],
@@ -59,6 +63,7 @@ export const dialects = {
     answerMembers: new Set([...ANSWER, 'refusal', 'audio']),
     answerParts: new Set(['refusal']),
     efforts: ['none', 'minimal', ...THREE_EFFORTS, 'xhigh', 'max'],
+    callIds: { chat: atMost(40), responses: atMost(64) },
   },
   vllm: { ...selfHostedDialect, saltedFormats: ['chat', 'responses'] },
   sglang: { ...selfHostedDialect, saltedFormats: ['chat'], efforts: THREE_EFFORTS },
@@ -111,6 +116,7 @@ export const dialects = {
     reasoningMember: null,
     answerMembers: new Set(['role', 'content', 'tool_calls', 'prefix']),
     answerParts: new Set(['thinking', 'reference', 'tool_reference']),
+    callIds: { chat: { charsMin: 9, charsMax: 9, isAlphanumeric: true } },
   },
   google: {
     ...knownDialect,
