@@ -49,15 +49,30 @@ export function effortOf({ effort, budgetTokens }: Reasoning, outputTokensCap: n
  * Claude those after 4.6, and those whose name has no version. Servers of other models read the budget.
  */
 export function reasonsByEffort(upstreamModel: string): boolean {
-  const name = upstreamModel.toLowerCase();
-  if (!name.includes('claude')) return false;
-  const version = CLAUDE_VERSION.exec(name);
-  if (version === null) return true;
-  const [major, minor] = [Number(version[1]), Number(version[2] ?? 0)];
-  return (
-    major > LAST_WITH_BUDGET.major || (major === LAST_WITH_BUDGET.major && minor > LAST_WITH_BUDGET.minor)
-  );
+  const version = claudeVersion(upstreamModel);
+  return version !== null && isNewer(version, LAST_WITH_BUDGET);
 }
+
+export interface ClaudeVersion {
+  major: number;
+  minor: number;
+}
+
+/**
+ * The version of Claude that a name stands for.
+ *
+ * @returns `null`: another vendor's model. A name without a version is that of the newest.
+ */
+export function claudeVersion(upstreamModel: string): ClaudeVersion | null {
+  const name = upstreamModel.toLowerCase();
+  if (!name.includes('claude')) return null;
+  const version = CLAUDE_VERSION.exec(name);
+  if (version === null) return { major: Number.POSITIVE_INFINITY, minor: 0 };
+  return { major: Number(version[1]), minor: Number(version[2] ?? 0) };
+}
+
+export const isNewer = (one: ClaudeVersion, other: ClaudeVersion): boolean =>
+  one.major > other.major || (one.major === other.major && one.minor > other.minor);
 
 /** `claude-opus-4-7`, `claude-3-7-sonnet-20250219`, `claude-opus-4.8`: eight digits are a date. */
 const CLAUDE_VERSION = /claude-(?:[a-z]+-)?(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?/;

@@ -19,6 +19,7 @@ import { modelOutputTokens } from '../price/estimate.ts';
 import { withOneSearch } from '../server-tools/read-server-tools.ts';
 import type { ServerTool, ServerTools } from '../server-tools/server-tools.ts';
 import { withoutServerTools } from '../server-tools/tool-types.ts';
+import { claudeSampling } from '../translation/claude-sampling.ts';
 import {
   cannotBeSent,
   type TranslatedRequest,
@@ -168,7 +169,8 @@ function* translate(
 ): Steps<TranslatedRequest | ApiError> {
   const { done, marks } = translations;
   const target = typeof to === 'string' ? to : `own ${name} ${asked.upstreamModel}`;
-  const key = `${target} ${asked.outputTokensCap} ${asked.reasonsByEffort} ${JSON.stringify(asked.dialect)}`;
+  const limits = `${asked.reasonsByEffort} ${claudeSampling(asked.upstreamModel)}`;
+  const key = `${target} ${asked.outputTokensCap} ${limits} ${JSON.stringify(asked.dialect)}`;
   const known = done.get(key);
   if (known !== undefined) return known;
   if (translations.source === null) {

@@ -17,7 +17,7 @@ import { readChat } from './read-chat.ts';
 import { readMessages } from './read-messages.ts';
 import { readResponses } from './read-responses.ts';
 import { writeChat } from './write-chat.ts';
-import { hasRoomToThink, writeMessages } from './write-messages.ts';
+import { canThink, writeMessages } from './write-messages.ts';
 
 /** A format into which a call can be translated. */
 export type TranslationTarget = 'chat' | 'messages' | OwnFormat;
@@ -56,7 +56,7 @@ export function* translateInSteps(
   const conversation = { ...read, ...cacheOf(value), turns: orderResults(placeSignatures(read.turns)) };
   const body = yield* write(conversation, to, asked, unsupported, marks);
   if (to === 'chat') nameLostEffort(value, conversation.reasoning, asked, unsupported);
-  if (to === 'messages') nameLostReasoning(value, conversation.reasoning, asked, unsupported);
+  if (to === 'messages') nameLostReasoning(value, conversation, asked, unsupported);
   if (unsupported.first !== null) return cannotBeSent(unsupported.first);
   yield 'write';
   const bytes = marks.print(body);
@@ -81,14 +81,14 @@ export function* translateInSteps(
 const isLost = (hint: string, to: TranslationTarget): boolean =>
   to === 'chat' || !/(?:^|\.)cache_control$/.test(hint);
 
-/** There is no thinking within so small a cap (`write-messages.ts`), and the caller is told which wish was not heeded. */
+/** Some requests leave no place for thinking (`canThink`), and the caller is told which wish was not heeded. */
 function nameLostReasoning(
   { reasoning_effort: named, reasoning: given }: Readonly<Record<string, unknown>>,
-  reasoning: Conversation['reasoning'],
+  conversation: Conversation,
   asked: AskedModel,
   unsupported: UnsupportedFields,
 ): void {
-  if (reasoning?.enabled !== true || hasRoomToThink(asked)) return;
+  if (conversation.reasoning?.enabled !== true || canThink(conversation, asked)) return;
   if (named !== undefined && named !== null) unsupported.leaveOut('reasoning_effort');
   if (!isRecord(given)) return;
   for (const name of ['effort', 'max_tokens', 'enabled'])

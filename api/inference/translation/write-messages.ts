@@ -18,6 +18,7 @@ import { readInput } from '../formats/tool-input.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import type { NumberMarks } from '../json/number-marks.ts';
 import { writeCache } from './cache-marks.ts';
+import { forcesTool, writeSampling } from './claude-sampling.ts';
 import { structuredSchema } from './structured-schema.ts';
 import { objectSchema, refuseLoneChoice } from './tool-words.ts';
 
@@ -31,7 +32,9 @@ export function* writeMessages(
   unsupported: UnsupportedFields,
   marks: NumberMarks,
 ): Generator<string, object> {
-  const { tools, temperature, stop, verbosity } = conversation;
+  const { tools, verbosity } = conversation;
+  const thinking = writeThinking(conversation, asked);
+  const thinks = thinking !== undefined && thinking.type !== 'disabled';
   if (verbosity !== null) unsupported.leaveOut(verbosity.at);
   refuseLoneChoice(conversation, unsupported);
   return {
@@ -41,17 +44,19 @@ export function* writeMessages(
     max_tokens: asked.outputTokensCap,
     tools: tools.length === 0 ? undefined : tools.map((tool) => writeTool(tool, marks)),
     tool_choice: tools.length === 0 ? undefined : writeToolChoice(conversation),
-    // Its scale ends at 1, where that of other formats ends at 2.
-    temperature: temperature === null ? undefined : Math.min(temperature, TEMPERATURE_MAX),
-    top_p: conversation.topP ?? undefined,
-    top_k: conversation.topK ?? undefined,
-    stop_sequences: stop.length === 0 ? undefined : stop,
-    thinking: writeThinking(conversation, asked),
+    ...writeSampling(conversation, asked.upstreamModel, thinks, unsupported),
+    stop_sequences: writeStop(conversation, unsupported),
+    thinking,
     output_config: writeOutputConfig(conversation, asked, marks),
   };
 }
 
-const TEMPERATURE_MAX = 1;
+/** The format refuses a sequence that is nothing but white space. */
+function writeStop({ stop }: Conversation, unsupported: UnsupportedFields): readonly string[] | undefined {
+  const sequences = stop.filter((sequence) => /\S/.test(sequence));
+  if (sequences.length < stop.length) unsupported.leaveOut('stop');
+  return sequences.length === 0 ? undefined : sequences;
+}
 
 /** The format has no other word for an answer that is any JSON object. */
 const JSON_INSTRUCTION = 'Answer with one JSON object, without a word before or behind it.';
@@ -241,12 +246,18 @@ const SHARES: Readonly<Record<string, number>> = { minimal: 0.1, low: 0.2, mediu
 const SHARE_OF_MORE = 0.95;
 const BUDGET_TOKENS_MIN = 1_024;
 
-function writeThinking({ reasoning }: Conversation, asked: AskedModel): object | undefined {
+interface Thinking {
+  type: 'disabled' | 'adaptive' | 'enabled';
+  budget_tokens?: number;
+}
+
+function writeThinking(conversation: Conversation, asked: AskedModel): Thinking | undefined {
+  const { reasoning } = conversation;
   const { outputTokensCap, reasonsByEffort } = asked;
   if (reasoning === null) return undefined;
   if (!reasoning.enabled) return { type: 'disabled' };
+  if (!canThink(conversation, asked)) return undefined;
   if (reasonsByEffort) return { type: 'adaptive' };
-  if (!hasRoomToThink(asked)) return undefined;
   const share = SHARES[reasoning.effort ?? 'medium'] ?? SHARE_OF_MORE;
   const budget = reasoning.budgetTokens ?? Math.floor(share * outputTokensCap);
   return {
@@ -255,18 +266,25 @@ function writeThinking({ reasoning }: Conversation, asked: AskedModel): object |
   };
 }
 
-/** A budget for thinking has a least size, and must leave room for the answer. */
-export const hasRoomToThink = ({ outputTokensCap, reasonsByEffort }: AskedModel): boolean =>
-  reasonsByEffort || outputTokensCap > BUDGET_TOKENS_MIN;
+/**
+ * A budget for thinking has a least size, and must leave room for the answer. The choice of a tool has meaning, so of the two the
+ * reasoning is left out.
+ */
+export const canThink = (
+  conversation: Pick<Conversation, 'toolChoice'>,
+  { outputTokensCap, reasonsByEffort, upstreamModel }: AskedModel,
+): boolean =>
+  (reasonsByEffort || outputTokensCap > BUDGET_TOKENS_MIN) && !forcesTool(conversation, upstreamModel);
 
 /** How hard a model thinks that decides by itself how long, and the shape of its answer. */
 function writeOutputConfig(
-  { reasoning, answerFormat }: Conversation,
-  { outputTokensCap, reasonsByEffort }: AskedModel,
+  conversation: Conversation,
+  asked: AskedModel,
   marks: NumberMarks,
 ): object | undefined {
-  const effort =
-    reasonsByEffort && reasoning?.enabled === true ? effortOf(reasoning, outputTokensCap) : undefined;
+  const { reasoning, answerFormat } = conversation;
+  const takesEffort = asked.reasonsByEffort && reasoning?.enabled === true && canThink(conversation, asked);
+  const effort = takesEffort ? effortOf(reasoning, asked.outputTokensCap) : undefined;
   const format =
     answerFormat?.type === 'json_schema'
       ? { type: 'json_schema', schema: structuredSchema(described(answerFormat), marks) }
