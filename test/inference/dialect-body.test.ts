@@ -622,3 +622,18 @@ describe('a caller who wants every field heeded', () => {
     );
   });
 });
+
+it('a fallback of another version is sent the fields that it takes, and not those of the version before it', () => {
+  const versions = ['claude-3-7-sonnet-20250219', 'claude-haiku-4-5', 'claude-opus-4-8'];
+  const endpoints = versions.map((upstreamModel) => endpoint({ providerId: 'plain', upstreamModel }));
+  const messagesOnly = provider({ id: 'plain', kind: providerKinds.anthropic, formats: ['messages'] });
+  const catalog = testCatalog({ models: [model({ endpoints })], providers: [messagesOnly] });
+  const result = admitted(CHAT, { temperature: 0.5, top_p: 0.9 }, catalog);
+  if (!result.ok) throw new Error(result.error.message);
+  const names = result.plan.candidates.map((each) => [each.endpoint.upstreamModel, each.leftOut]);
+  expect(Object.fromEntries(names)).toEqual({
+    'claude-3-7-sonnet-20250219': [],
+    'claude-haiku-4-5': ['top_p'],
+    'claude-opus-4-8': ['temperature', 'top_p'],
+  });
+});
