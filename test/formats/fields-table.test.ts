@@ -114,7 +114,8 @@ ${models.join('\n')}
   describe.each(targets.map((target, at) => ({ ...target, target, at })))('at $name', ({ target, at }) => {
     it.each(FORMATS)('is what the provider is sent, asked in %s', async (format) => {
       const passed = knownFields[format].filter((known) => fateOf(format, known, target) === 'passed');
-      expect(passed.length).toBeGreaterThan(0);
+      // The two formats have no field in common that the model of the tables takes.
+      if (passed.length === 0) expect([target.kind, format]).toEqual(['anthropic', 'responses']);
       for (const known of passed) {
         const sentBefore = gateway.provider.posts().length;
         const body = { ...requestOf(format, known), model: `m${at}` };

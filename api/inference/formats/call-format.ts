@@ -135,11 +135,6 @@ export interface StreamReader {
   readonly answerNeedle: Buffer;
   /** Events keep their `event:` lines; in a format without them, a provider's would be ours in the caller's eyes. */
   readonly namesEvents: boolean;
-  /**
-   * Members that each shown event gets, as they stand behind its opening brace, comma included. The relay writes them into events
-   * that pass unread; `null` or absent: none.
-   */
-  readonly addedMembers?: Buffer | null;
   /** Whether an event that may pass unread is as its format has it, and passes; absent: each does. */
   passes?(data: Buffer): boolean;
   /** The text that the answer has brought so far, shown or not. */

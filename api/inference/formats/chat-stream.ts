@@ -40,8 +40,9 @@ export class ChatStream implements StreamReader {
   readonly #repair: ChunkRepair | null;
   readonly #renamed: boolean;
   readonly #vendorFields: readonly string[];
-  /** A router's clients want the name of a provider in every chunk. */
-  addedMembers: Buffer | null = null;
+  /** A router's clients want the name of a provider, which they take from any chunk. */
+  #namesProvider = false;
+  #isProviderNamed = false;
   #isStarted = false;
   #frame: readonly FrameChange[] = [];
   #usageChunk: JsonObject | null = null;
@@ -63,7 +64,8 @@ export class ChatStream implements StreamReader {
 
   /** The first event is always read: its frame, which all events repeat, may tell who answers. */
   get unreadLineEnd(): Buffer | null {
-    const isRead = !this.#isStarted || this.#renamed || this.#vendorFields.length > 0;
+    const isRead =
+      !this.#isStarted || this.#renamed || this.#mustNameProvider || this.#vendorFields.length > 0;
     return isRead || this.#frame.length > 0 ? null : NO_LINE;
   }
 
@@ -108,7 +110,7 @@ export class ChatStream implements StreamReader {
     const changes = frameChanges(object, hidden, ownId);
     const isHidden =
       changes.some(([name]) => name === 'provider') || presentMember(object, 'provider') === null;
-    if (memberBytes(object, 'provider') === undefined) this.addedMembers = PROVIDER;
+    if (memberBytes(object, 'provider') === undefined) this.#namesProvider = true;
     else if (isHidden) changes.push(['provider', JSON.stringify(ANSWERED_BY)]);
     this.#frame = changes;
   }
@@ -164,7 +166,7 @@ export class ChatStream implements StreamReader {
     const changes = withoutUsage(this.#usageChunk);
     changes.set('choices', '[]');
     changes.set('usage', shown);
-    if (this.addedMembers !== null) changes.set('provider', JSON.stringify(ANSWERED_BY));
+    if (this.#namesProvider) changes.set('provider', JSON.stringify(ANSWERED_BY));
     const chunk = rebuildJsonObject(this.#usageChunk, changes);
     return this.#withPublicModel(this.#withoutVendor(this.#repair?.named(chunk) ?? chunk));
   }
@@ -195,7 +197,7 @@ export class ChatStream implements StreamReader {
     const repaired = this.#repair === null ? plain : this.#repair.repaired(data, plain);
     if (repaired === null) return { kind: 'kept' };
     const shown = this.#withoutVendor(repaired);
-    const isPlain = shown === data && !this.#renamed && this.addedMembers === null;
+    const isPlain = shown === data && !this.#renamed && !this.#mustNameProvider;
     return isPlain && this.#repair?.isWaiting !== true ? PLAIN : this.#changed(shown);
   }
 
@@ -224,9 +226,13 @@ export class ChatStream implements StreamReader {
   /** With the caller's own name of the model in the place of the provider's, and the name of a provider. */
   #named(data: Buffer): Buffer {
     const renamed = this.#withPublicModel(data);
-    return this.addedMembers === null || renamed.length <= EMPTY_OBJECT_BYTES
-      ? renamed
-      : Buffer.concat([renamed.subarray(0, 1), this.addedMembers, renamed.subarray(1)]);
+    if (!this.#mustNameProvider || renamed.length <= EMPTY_OBJECT_BYTES) return renamed;
+    this.#isProviderNamed = true;
+    return Buffer.concat([renamed.subarray(0, 1), PROVIDER, renamed.subarray(1)]);
+  }
+
+  get #mustNameProvider(): boolean {
+    return this.#namesProvider && !this.#isProviderNamed;
   }
 
   #withPublicModel(data: Buffer): Buffer {

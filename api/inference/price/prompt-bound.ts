@@ -36,7 +36,8 @@ export function* promptTokensBeyondBytes(
 ): Generator<string, number> {
   const numberBytes = printedNumberBytes(object, body);
   yield 'numbers';
-  const tokens = layoutTokens(body) + toolPromptTokens(body);
+  const brought = broughtTools(body);
+  const tokens = layoutTokens(body, brought) + toolPromptTokens(body, brought);
   yield 'layout';
   return numberBytes + tokens + TEMPLATE_TOKENS;
 }
@@ -47,7 +48,9 @@ export function translatedTokensMax(object: JsonObject, body: object): number {
   const numbers = object.hasExponent ? printedNumberBytes(object, parsed(object)) : 0;
   const { effort } = isRecord(members.output_config) ? members.output_config : {};
   const effortBytes = typeof effort === 'string' ? effort.length : 0;
-  const beyond = numbers + layoutTokens(members) + toolPromptTokens(members) + TEMPLATE_TOKENS;
+  const brought = broughtTools(members);
+  const tools = layoutTokens(members, brought) + toolPromptTokens(members, brought);
+  const beyond = numbers + tools + TEMPLATE_TOKENS;
   return promptBytes(object, NEXT_TO_PROMPT) - effortBytes + beyond;
 }
 
@@ -86,10 +89,10 @@ function printedIn(value: unknown): number {
  * What tools and schemas may grow by where a chat template prints them with a line for every value, as Llama's do:
  * blanks and line ends are no bytes of the body.
  */
-export function layoutTokens(body: Readonly<Record<string, unknown>>): number {
+export function layoutTokens(body: Readonly<Record<string, unknown>>, brought = broughtTools(body)): number {
   let tokens = 0;
   for (const member of PRINTED) tokens += linesOf(body[member], 0);
-  for (const tools of broughtTools(body)) tokens += linesOf(tools, 0);
+  for (const tools of brought) tokens += linesOf(tools, 0);
   return tokens;
 }
 
@@ -115,10 +118,13 @@ function linesOf(value: unknown, depth: number): number {
  * What a provider tells the model of tools beyond the bytes of the body: how tools are used, and what tools of its own are,
  * of which the body has a type alone. Those that it runs itself are counted beside this, with their results.
  */
-export function toolPromptTokens(body: Readonly<Record<string, unknown>>): number {
-  const lists = [body.tools, memberOf(body, 'functions'), ...broughtTools(body)];
+export function toolPromptTokens(
+  body: Readonly<Record<string, unknown>>,
+  brought = broughtTools(body),
+): number {
+  const lists = [body.tools, memberOf(body, 'functions'), ...brought];
   if (!lists.some((list) => Array.isArray(list) && list.length > 0)) return 0;
-  return ownPromptTokensOf([body.tools, ...broughtTools(body)].flat(), TOOL_USE_PROMPT_TOKENS);
+  return ownPromptTokensOf([body.tools, ...brought].flat(), TOOL_USE_PROMPT_TOKENS);
 }
 
 /** @param more What is told of all of them together. */
@@ -140,23 +146,27 @@ function ownPromptTokens(tool: unknown): number {
 const DESCRIBED_BY_CALLER: ReadonlySet<string> = new Set(['function', 'custom']);
 
 /** The lists of tools that stand among the messages: items of one format bring whole lists, blocks of another single tools. */
-export function* broughtTools(body: Readonly<Record<string, unknown>>): Generator<readonly unknown[]> {
-  for (const item of recordsIn(memberOf(body, 'input'))) if (Array.isArray(item.tools)) yield item.tools;
-  for (const { content } of recordsIn(memberOf(body, 'messages'))) yield* definitionsIn(content);
+export function broughtTools(body: Readonly<Record<string, unknown>>): readonly (readonly unknown[])[] {
+  const found: (readonly unknown[])[] = [];
+  for (const item of listOf(memberOf(body, 'input')))
+    if (isRecord(item) && Array.isArray(item.tools)) found.push(item.tools);
+  for (const message of listOf(memberOf(body, 'messages')))
+    if (isRecord(message)) addDefinitions(message.content, found);
+  return found;
 }
 
 /** A member that not every format has: it is not asked for where it is not. */
 const memberOf = (body: Readonly<Record<string, unknown>>, name: string): unknown =>
   Object.hasOwn(body, name) ? body[name] : undefined;
 
-function* definitionsIn(blocks: unknown): Generator<readonly unknown[]> {
-  for (const block of recordsIn(blocks)) {
-    if (block.type === 'compaction') yield* definitionsIn(block.tool_changes);
+function addDefinitions(blocks: unknown, found: (readonly unknown[])[]): void {
+  for (const block of listOf(blocks)) {
+    if (!isRecord(block)) continue;
+    if (block.type === 'compaction') addDefinitions(block.tool_changes, found);
     if (block.type === 'tool_addition' && isRecord(block.tool) && isRecord(block.tool.definition))
-      yield [block.tool.definition];
+      found.push([block.tool.definition]);
   }
 }
 
-function* recordsIn(list: unknown): Generator<Record<string, unknown>> {
-  if (Array.isArray(list)) for (const each of list) if (isRecord(each)) yield each;
-}
+const NONE: readonly unknown[] = [];
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NONE);

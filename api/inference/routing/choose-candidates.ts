@@ -43,7 +43,7 @@ export function* chooseCandidates(
 ): Steps<readonly Candidate[] | ApiError> {
   const candidates: Candidate[] = [];
   let refusal: ApiError | null = null;
-  const translations: Translations = { done: new Map(), marks: new NumberMarks(), source: null };
+  const translations: Translations = { done: new Translated(), marks: new NumberMarks(), source: null };
   for (const each of resolved) {
     const candidate = yield* chooseFormat(each, wanted, translations);
     yield 'choose';
@@ -154,10 +154,33 @@ function withAllRequired(
 
 /** Many fallbacks are sent the same translation, so it is made once. */
 interface Translations {
-  done: Map<string, TranslatedRequest | ApiError>;
+  done: Translated;
   marks: NumberMarks;
   /** The caller's request with marked numbers; `null`: not made yet. */
   source: Readonly<Record<string, unknown>> | null;
+}
+
+/** Translations by their keys, which take longer to print than the rest of a small call: most calls have one, and need none. */
+class Translated {
+  #first: { keyOf: () => string; translated: TranslatedRequest | ApiError } | null = null;
+  readonly #byKey = new Map<string, TranslatedRequest | ApiError>();
+
+  get(keyOf: () => string): TranslatedRequest | ApiError | undefined {
+    if (this.#first === null) return undefined;
+    if (this.#byKey.size === 0) this.#byKey.set(this.#first.keyOf(), this.#first.translated);
+    return this.#byKey.get(keyOf());
+  }
+
+  set(keyOf: () => string, translated: TranslatedRequest | ApiError): void {
+    if (this.#first === null) this.#first = { keyOf, translated };
+    else this.#byKey.set(keyOf(), translated);
+  }
+}
+
+function translationKey(kind: string, to: TranslationTarget, asked: AskedModel): string {
+  const target = typeof to === 'string' ? to : `own ${kind} ${asked.upstreamModel}`;
+  const limits = `${asked.reasonsByEffort} ${claudeSampling(asked.upstreamModel)}`;
+  return `${target} ${asked.outputTokensCap} ${limits} ${JSON.stringify(asked.dialect)}`;
 }
 
 function* translate(
@@ -168,10 +191,8 @@ function* translate(
   asked: AskedModel,
 ): Steps<TranslatedRequest | ApiError> {
   const { done, marks } = translations;
-  const target = typeof to === 'string' ? to : `own ${name} ${asked.upstreamModel}`;
-  const limits = `${asked.reasonsByEffort} ${claudeSampling(asked.upstreamModel)}`;
-  const key = `${target} ${asked.outputTokensCap} ${limits} ${JSON.stringify(asked.dialect)}`;
-  const known = done.get(key);
+  const keyOf = (): string => translationKey(name, to, asked);
+  const known = done.get(keyOf);
   if (known !== undefined) return known;
   if (translations.source === null) {
     // What a provider runs by itself is written into the result.
@@ -179,7 +200,7 @@ function* translate(
     yield 'graft numbers';
   }
   const translated = yield* translateInSteps(translations.source, format.name, to, asked, marks);
-  done.set(key, translated);
+  done.set(keyOf, translated);
   yield 'translate';
   return translated;
 }

@@ -84,14 +84,9 @@ export class WholeAnswer {
         }
         return;
       }
-      case 'signature': {
-        const own = this.reasoningPlace(piece);
-        const last = own === undefined ? this.parts.at(-1) : this.parts[own];
-        const signed = { signature: piece.signature, ...issuedBy(piece) };
-        if (last?.type === 'reasoning' && (own !== undefined || isOpen(last))) Object.assign(last, signed);
-        else this.parts.push({ ...EMPTY_REASONING, ...signed });
+      case 'signature':
+        this.#sign(piece);
         return;
-      }
       case 'encrypted':
         this.parts.push({ ...EMPTY_REASONING, encrypted: piece.data, ...issuedBy(piece) });
         return;
@@ -110,6 +105,14 @@ export class WholeAnswer {
         this.#finishReason = piece.reason;
         this.stopSequence = piece.stopSequence;
     }
+  }
+
+  #sign(piece: Extract<AnswerPiece, { type: 'signature' }>): void {
+    const own = this.reasoningPlace(piece);
+    const last = own === undefined ? this.parts.at(-1) : this.parts[own];
+    const signed = { signature: piece.signature, ...issuedBy(piece) };
+    if (last?.type === 'reasoning' && (own !== undefined || isOpen(last))) Object.assign(last, signed);
+    else this.parts.push({ ...EMPTY_REASONING, ...signed });
   }
 
   /** The place of the part that a late signature is for; `undefined`: the signature is not late. */

@@ -151,7 +151,8 @@ export class DecodedAnswer implements AnswerHandler, Dispatcher.DispatchControll
 
 /** The one coding of an answer; empty: none that is known. */
 function encodingOf(header: string | string[] | undefined): string {
-  const names = [header ?? ''].flat().join(',').toLowerCase().split(',');
+  if (header === undefined) return '';
+  const names = [header].flat().join(',').toLowerCase().split(',');
   const [name = '', ...more] = names.map((each) => each.trim()).filter((each) => !NO_CODING.has(each));
   return more.length === 0 && CODINGS.has(name) ? name : '';
 }

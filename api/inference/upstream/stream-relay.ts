@@ -176,7 +176,7 @@ export class StreamRelay implements AnswerReceiver {
   #relay(bytes: Buffer): void {
     const { reader } = this.#options;
     const { answerNeedle } = reader;
-    let { unreadLineEnd, addedMembers = null } = reader;
+    let { unreadLineEnd } = reader;
     // Most events are passed in runs of the bytes that came: only one that a needle stands in is looked at.
     let usageAt = next(bytes, USAGE_NEEDLE, 0);
     let metricsAt = next(bytes, METRICS_NEEDLE, 0);
@@ -206,12 +206,6 @@ export class StreamRelay implements AnswerReceiver {
       const answer = mayBeAnswer ? answerAt(bytes, dataAt, lineEndsAt, answerNeedle) : null;
       if (answer !== null && (reader.passes?.(answer) ?? true)) {
         this.#note(answer);
-        if (addedMembers !== null) {
-          const braceEndsAt = dataAt + DATA.length + 1;
-          this.#pass(bytes, runStartsAt, braceEndsAt);
-          this.#out.push(addedMembers);
-          runStartsAt = braceEndsAt;
-        }
         at = lineEndsAt + 2;
         continue;
       }
@@ -230,7 +224,7 @@ export class StreamRelay implements AnswerReceiver {
         at = eventEndsAt + 2;
       }
       // An event that the reader keeps back must come before the next one, whichever packet that is in.
-      ({ unreadLineEnd, addedMembers = null } = reader);
+      unreadLineEnd = reader.unreadLineEnd;
       runStartsAt = at;
     }
     if (!this.#done) this.#pass(bytes, runStartsAt, at);
