@@ -7,13 +7,10 @@ import type { IncomingMessage } from 'node:http';
  * @param name - In lower case.
  */
 export function headerValues({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
-  let values = NONE;
+  const values: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const sent = rawHeaders[at];
-    if (sent?.length === name.length && sent.toLowerCase() === name)
-      values = [...values, rawHeaders[at + 1] ?? ''];
+    if (sent?.length === name.length && sent.toLowerCase() === name) values.push(rawHeaders[at + 1] ?? '');
   }
   return values;
 }
-
-const NONE: readonly string[] = [];

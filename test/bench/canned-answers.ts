@@ -56,10 +56,14 @@ const chatAnswer = (cost: string): string =>
   `"logprobs":null,"finish_reason":"stop","native_finish_reason":"stop"}],"usage":${chatUsage(cost)}}`;
 
 function chatEvents(cost: string): string[] {
-  const chunk = `{${CHUNK_HEAD},"choices":[{"index":0,"delta":{"content":"lorem "},"finish_reason":null}]}`;
-  const texts = Array.from({ length: STREAM_CHUNKS }, () => chunk);
-  const usage = `{${CHUNK_HEAD},"choices":[],"usage":${chatUsage(cost)}}`;
-  return [...texts.map(data), data(usage) + data('[DONE]')];
+  const chunk = (delta: string, end = 'null'): string =>
+    data(`{${CHUNK_HEAD},"choices":[{"index":0,"delta":{${delta}},"finish_reason":${end}}]}`);
+  const content = '"content":"lorem "';
+  const texts = Array.from({ length: STREAM_CHUNKS }, (_, at) =>
+    chunk(at === 0 ? `"role":"assistant",${content}` : content),
+  );
+  const usage = data(`{${CHUNK_HEAD},"choices":[],"usage":${chatUsage(cost)}}`);
+  return [...texts, chunk('', '"stop"') + usage + data('[DONE]')];
 }
 
 const data = (json: string): string => `data: ${json}\n\n`;

@@ -11,7 +11,7 @@ import {
 } from '../json/json-object.ts';
 import { REASONING_NAMES } from '../price/answer-part.ts';
 import { AnswerText, addChat } from '../price/answer-text.ts';
-import { EventTextCount, type TextCount } from '../price/stream-text-count.ts';
+import { EventTextCount, needlesOf, type TextCount } from '../price/stream-text-count.ts';
 import type { StreamUsage, Usage } from '../price/usage.ts';
 import { type FrameChange, frameChanges } from '../scrub/scrub-answer.ts';
 import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
@@ -33,7 +33,7 @@ import { mayHoldRecord, usageRecordsIn, withoutUsage } from './usage-places.ts';
 export class ChatStream implements StreamReader {
   readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = false;
-  readonly #eventText = new EventTextCount<ChunkNote>(TEXT_KEYS, addChat);
+  readonly #eventText = new EventTextCount<ChunkNote>(TEXT_NEEDLES, addChat);
   readonly text: TextCount = this.#eventText;
   readonly #names: StreamNames;
   /** `null`: the gateway reads the stream itself, and knows every way of writing one. */
@@ -254,7 +254,7 @@ export class ChatStream implements StreamReader {
 
 const PROVIDER = Buffer.from(`"provider":${JSON.stringify(ANSWERED_BY)},`);
 const EMPTY_OBJECT_BYTES = 2;
-const TEXT_KEYS = ['content', ...REASONING_NAMES, 'refusal'];
+const TEXT_NEEDLES = needlesOf(['content', ...REASONING_NAMES, 'refusal']);
 const NO_LINE = Buffer.alloc(0);
 const PLAIN: ReadEvent = { kind: 'plain' };
 const EMPTY_LIST = /^\[\s*\]$/;

@@ -1,7 +1,15 @@
 import { isRecord } from '#core/is-record.ts';
 import { CHOICES_MAX } from '#core/limits.ts';
+import { parseJson } from '#core/parse-json.ts';
 import { plainNumber } from '../json/exact-json.ts';
-import { answerBounds, MemberChanges, rebuildJsonObject, scanJsonObject } from '../json/json-object.ts';
+import {
+  answerBounds,
+  type JsonObject,
+  MemberChanges,
+  memberText,
+  rebuildJsonObject,
+  scanJsonObject,
+} from '../json/json-object.ts';
 import { parseRecord, parseTexts } from '../json/parse-record.ts';
 import type { EventTextCount, SeenEvent, SplitEvent } from '../price/stream-text-count.ts';
 import { StreamedChoice } from './streamed-choice.ts';
@@ -99,13 +107,19 @@ export class ChunkRepair {
       const rest = choice.rest(index, this.#idOf(index));
       return rest === null ? [] : [rest];
     });
-    return choices.length === 0 ? null : this.#rebuilt(Buffer.from('{}'), {}, choices);
+    if (choices.length === 0) return null;
+    const { publicModel, createdAtS } = this.#names;
+    const created = this.#created ?? createdAtS;
+    const model = this.#model || publicModel;
+    return Buffer.from(JSON.stringify({ id: this.#answerId, object: OBJECT, created, model, choices }));
   }
 
   /** The chunk under the names of the answer. */
   named(chunk: Buffer): Buffer {
-    const value = parseRecord(chunk);
-    return value === null || this.#isStandardFrame(value) ? chunk : this.#rebuilt(chunk, value, null);
+    const object = scanJsonObject(chunk, answerBounds);
+    if (typeof object === 'string') return chunk;
+    const frame = frameOf(object);
+    return this.#isStandardFrame(frame) ? chunk : this.#rebuilt(object, frame, null);
   }
 
   /** All chunks of one answer have one id and one name of the model. */
@@ -146,16 +160,15 @@ export class ChunkRepair {
       return this.#choice(index).repaired(choice, index, this.#idOf(index));
     });
     const list = repaired.map(({ choice }) => choice);
-    const rebuilt = this.#rebuilt(shown, chunk, list);
+    const object = scanJsonObject(shown, answerBounds);
+    const rebuilt = typeof object === 'string' ? shown : this.#rebuilt(object, chunk, list);
     if (repaired.every(({ isRepeatable }) => isRepeatable))
       this.#text.note(seen, { repaired: rebuilt, pieces: undefined });
     return rebuilt;
   }
 
   /** @param choices `null`: they stay as they are. */
-  #rebuilt(shown: Buffer, chunk: Chunk, choices: readonly object[] | null): Buffer {
-    const object = scanJsonObject(shown, answerBounds);
-    if (typeof object === 'string') return shown;
+  #rebuilt(object: JsonObject, chunk: Chunk, choices: readonly object[] | null): Buffer {
     const changes = new MemberChanges();
     const { publicModel, createdAtS } = this.#names;
     const model = this.#model || publicModel;
@@ -190,6 +203,15 @@ export class ChunkRepair {
 }
 
 const OBJECT = 'chat.completion.chunk';
+
+/** The members of a chunk that name its answer, without the time that it takes to parse all others. */
+function frameOf(object: JsonObject): Chunk {
+  const frame: Chunk = {};
+  for (const name of FRAME) frame[name] = parseJson(memberText(object, name) ?? 'null');
+  return frame;
+}
+
+const FRAME = ['id', 'object', 'created', 'model'];
 /** Chunks without a choice that wait for the name of the answer. */
 const WAITING_BYTES_MAX = 65_536;
 

@@ -12,7 +12,7 @@ export const endWordOf = (reason: unknown): string => (reason === 'null' ? '' : 
 
 /** @param word In the server's own way of writing; empty: it says none. */
 export function endOf(word: string, hasCalls: boolean): FinishReason {
-  const known = KNOWN.get(word) ?? kindOf(word);
+  const known = word === '' ? 'stop' : (KNOWN.get(word) ?? kindOf(word));
   // Some servers say `stop` after a call of a tool.
   return known === 'stop' && hasCalls ? 'tool_calls' : known;
 }

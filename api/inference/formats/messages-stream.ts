@@ -9,7 +9,7 @@ import {
   scanJsonObject,
 } from '../json/json-object.ts';
 import { addMessages } from '../price/answer-text.ts';
-import { EventTextCount, type TextCount } from '../price/stream-text-count.ts';
+import { EventTextCount, needlesOf, type TextCount } from '../price/stream-text-count.ts';
 import { messagesCounts, noTokens, StreamUsage, type Usage } from '../price/usage.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { tellsError } from './error-record.ts';
@@ -41,7 +41,7 @@ const USAGE_BYTES_MAX = 16 * 1024;
  */
 export class MessagesStream implements StreamReader {
   readonly namesEvents = true;
-  readonly text: TextCount = new EventTextCount(TEXT_KEYS, addMessages);
+  readonly text: TextCount = new EventTextCount(TEXT_NEEDLES, addMessages);
   readonly #names: StreamNames;
   readonly records = new StreamUsage(messagesCounts);
   /** The records together, as one. */
@@ -229,7 +229,7 @@ const isSane = ({ bytes, members }: JsonObject): boolean =>
 const FORMAT_TYPE = /^(?:message_|content_block_|ping$)/;
 const BLOCK_DELTA = Buffer.from(' content_block_delta');
 const STOP = Buffer.from('{"type":"message_stop"}');
-const TEXT_KEYS = ['text', 'thinking'];
+const TEXT_NEEDLES = needlesOf(['text', 'thinking']);
 /** An event that was sent for its usage alone has nothing but these members. */
 const FRAME: ReadonlySet<string> = new Set(['type', 'usage', 'index']);
 

@@ -108,10 +108,12 @@ export class UnsupportedFields {
     path: string,
     ...known: readonly ReadonlySet<string>[]
   ): void {
-    for (const [name, member] of Object.entries(value)) {
-      if (member === undefined || member === null || saysNothing(name, member)) continue;
+    for (const name of Object.keys(value)) {
+      const isHint = known.includes(HINTS) && HINTS.has(name);
       if (known.some((names) => names !== HINTS && names.has(name))) continue;
-      if (!known.includes(HINTS) || !HINTS.has(name)) this.leaveOut(path + name);
+      const member = value[name];
+      if (member === undefined || member === null || saysNothing(name, member)) continue;
+      if (!isHint) this.leaveOut(path + name);
       else if (!HANDLED.has(name)) this.leaveOutHint(path + name);
     }
   }

@@ -5,8 +5,9 @@ import { ignoredHeader } from './ignored-fields.ts';
 
 /** The headers of a successful answer. Of the provider's own headers only its id for the answer passes. */
 export function answerHeaders(call: HeldCall, contentType: string): Record<string, string> {
-  const headers = { ...commonOf(call, contentType), ...ignoredHeader(call.ignoredFields) };
-  return call.generationId === null ? headers : { ...headers, 'x-generation-id': call.generationId };
+  const headers = Object.assign(commonOf(call, contentType), ignoredHeader(call.ignoredFields));
+  if (call.generationId !== null) headers['x-generation-id'] = call.generationId;
+  return headers;
 }
 
 /**

@@ -44,7 +44,7 @@ export function* promptTokensBeyondBytes(
 
 /** The same bound for a translation, as it would be sent to a provider. Its numbers may be marked in `body`. */
 export function translatedTokensMax(object: JsonObject, body: object): number {
-  const members: Readonly<Record<string, unknown>> = { ...body };
+  const members = isRecord(body) ? body : {};
   const numbers = object.hasExponent ? printedNumberBytes(object, parsed(object)) : 0;
   const { effort } = isRecord(members.output_config) ? members.output_config : {};
   const effortBytes = typeof effort === 'string' ? effort.length : 0;

@@ -36,15 +36,20 @@ function messageBytes(message: Record<string, unknown>): number {
 }
 
 /** The name of the one of several who speaks. The name of a result's tool stands with the call already. */
-const speakerBytes = ({ role, name }: Record<string, unknown>): number =>
-  role === 'user' || role === 'system' || role === 'developer' ? textBytes(name) : 0;
+const speakerBytes = (message: Record<string, unknown>): number =>
+  isSpeaker(message) ? textBytes(message.name) : 0;
+
+const isSpeaker = ({ role }: Record<string, unknown>): boolean =>
+  role === 'user' || role === 'system' || role === 'developer';
 
 const callBytes = ({ function: called, custom }: Record<string, unknown>): number =>
   functionBytes(called) + functionBytes(custom);
 
 /** Routers say the same reasoning twice: as a text, and in details or blocks. */
 const reasoningBytes = (message: Record<string, unknown>): number =>
-  Math.max(textBytes(reasoningInDetails(message)), textBytes(reasoningTextOf(message)));
+  isSpeaker(message)
+    ? 0
+    : Math.max(textBytes(reasoningInDetails(message)), textBytes(reasoningTextOf(message)));
 
 function itemBytes(item: Record<string, unknown>): number {
   switch (item.type) {

@@ -3,6 +3,10 @@ import { parseJson } from '#core/parse-json.ts';
 import { parseTexts } from '../json/parse-record.ts';
 import { AnswerText, addItem, addResponses, addResponsesEvent, keyOf } from './answer-text.ts';
 
+/** The bytes that stand before a text under one of these names. */
+export const needlesOf = (names: readonly string[]): readonly Buffer[] =>
+  names.flatMap((name) => [Buffer.from(`"${name}":"`), Buffer.from(`"${name}": "`)]);
+
 /** How much text the events of a stream have brought so far. */
 export interface TextCount {
   /** Every event that passes or is kept, as it came. */
@@ -18,17 +22,18 @@ export interface TextCount {
 export class EventTextCount<Note = never> implements TextCount {
   readonly #text = new AnswerText();
   readonly #addValue: (text: AnswerText, event: Record<string, unknown>) => void;
-  readonly #textKeys: readonly Buffer[];
+  readonly #textNeedles: readonly Buffer[];
   #frame: Frame<Note> | null = null;
   #seen: SeenEvent<Note> | null = null;
   /** Events that were parsed since one was counted by its frame. */
   #parsed = 0;
 
+  /** @param textNeedles Made once for all streams of a format. */
   constructor(
-    textKeys: readonly string[],
+    textNeedles: readonly Buffer[],
     addValue: (text: AnswerText, event: Record<string, unknown>) => void,
   ) {
-    this.#textKeys = textKeys.flatMap((key) => [Buffer.from(`"${key}":"`), Buffer.from(`"${key}": "`)]);
+    this.#textNeedles = textNeedles;
     this.#addValue = addValue;
   }
 
@@ -79,7 +84,7 @@ export class EventTextCount<Note = never> implements TextCount {
    * @param textBytes The bytes of its text.
    */
   split(data: Buffer, textBytes: number): SplitEvent | null {
-    for (const key of this.#textKeys) {
+    for (const key of this.#textNeedles) {
       const at = data.indexOf(key);
       if (at < 0 || data.indexOf(key, at + key.length) >= 0) continue;
       const from = at + key.length;

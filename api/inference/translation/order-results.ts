@@ -17,6 +17,7 @@ interface EarlierCalls {
  * such call that has no result yet.
  */
 export function orderResults(turns: readonly Turn[]): readonly Turn[] {
+  if (turns.every(isAsked)) return turns;
   const groups: Turn[][] = [];
   const calls = new Map<string, EarlierCalls>();
   const ids = new CallIds(turns);
@@ -33,6 +34,9 @@ export function orderResults(turns: readonly Turn[]): readonly Turn[] {
   }
   return groups.flat();
 }
+
+/** Whether a turn has neither a call nor a result in it. */
+export const isAsked = ({ role }: Turn): boolean => role === 'user' || role === 'system';
 
 function withOwnIds(
   turn: Extract<Turn, { role: 'assistant' }>,

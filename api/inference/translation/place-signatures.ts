@@ -1,11 +1,13 @@
 import type { AssistantPart, Turn } from '#core/conversation/conversation.ts';
 import { readSignatureOfCall } from '../formats/call-signature.ts';
+import { isAsked } from './order-results.ts';
 
 /**
  * Puts each signature that names its call before that call, where all other signatures stand: some servers sign a call after it has
  * been shown. A signature whose call is not there is left out.
  */
 export function placeSignatures(turns: readonly Turn[]): readonly Turn[] {
+  if (turns.every(isAsked)) return turns;
   const signatures = new Map<AssistantPart, string>();
   const calls = new Map<string, AssistantPart>();
   let isAny = false;

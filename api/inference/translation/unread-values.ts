@@ -85,6 +85,7 @@ const UNREAD: Readonly<Record<FormatName, readonly UnreadMember[]>> = {
         [EACH, 'content', EACH, 'input'],
         [EACH, 'content', EACH, 'tool', 'definition', 'input_schema'],
       ],
+      holds: '"input',
     },
   ],
 };

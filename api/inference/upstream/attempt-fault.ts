@@ -18,7 +18,7 @@ interface EndedAttempt {
   durationMs: number;
   callerGone: boolean;
   endedByUs: EndedByUs | null;
-  /** The wait that the provider's headers name; `null`: none. */
+  /** The wait that the headers of a failure name; `null`: none. */
   retryAfterMs: number | null;
 }
 
@@ -91,7 +91,7 @@ export function reportAttempt(
     durationMs,
     callerGone: caller.gone,
     endedByUs,
-    retryAfterMs: waitInHeaders(upstream.headers, clock.now()),
+    retryAfterMs: error === null ? null : waitInHeaders(upstream.headers, clock.now()),
   });
   const digest = () => bodyDigest(body());
   health.end(target, ticket, { fault, agentId, digest, withTools, durationMs, tokens });
