@@ -170,6 +170,47 @@ describe('a native answer of responses whose last event has no output', () => {
   });
 });
 
+describe('an answer of nothing, with status 200 and a number for what went wrong', () => {
+  const failed = (number: number, choices: unknown) => ({
+    id: 'gen-1',
+    choices,
+    created: 1,
+    model: 'm',
+    object: '',
+    usage: { total_tokens: 0 },
+    base_resp: { status_code: number, status_msg: 'said by the vendor' },
+  });
+  const asChunk = (answer: object): string => `data: ${JSON.stringify(answer)}\n\n`;
+
+  // Numbers that close the provider for later calls are tried in `upstream-error.test.ts`.
+  it.each([
+    [1026, 'provider_refused'],
+    [1039, 'request_too_large'],
+    [2013, 'invalid_request'],
+  ])('is the error of the number, and free: %i is %s', async (number, code) => {
+    for (const choices of [null, []]) {
+      for (const stream of [false, true]) {
+        const { usage, ...uncounted } = failed(number, choices);
+        for (const answer of [{ ...uncounted, usage }, uncounted]) {
+          provider.answers = stream
+            ? plays(asChunk(answer), 'text/event-stream')
+            : plays(JSON.stringify(answer), 'application/json');
+          const response = await ask('chat only', 'chat', stream);
+          expect(await response.json(), JSON.stringify(answer)).toMatchObject({ error: { code } });
+        }
+      }
+    }
+    expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
+  });
+
+  it('is none where the number says that all is well', async () => {
+    const whole = { ...JSON.parse(wires.chat.json(TEXT)), base_resp: { status_code: 0, status_msg: '' } };
+    provider.answers = plays(JSON.stringify(whole), 'application/json');
+    expect(await readAnswer(await ask('chat only', 'chat', false), 'chat', false)).toContain(TEXT);
+    await costsAsAlways();
+  });
+});
+
 describe('fields that the provider is not sent', () => {
   it.each(PROVIDER_KINDS)('are named in a header of the answer of %s, streamed or not', async (kind) => {
     const isLeftOut = kind === 'messages only';

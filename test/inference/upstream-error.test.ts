@@ -199,6 +199,23 @@ describe('any other server’s error, by its status', () => {
     expect(codeOf(status, body)).toBe(code);
   });
 
+  it.each<[number, ErrorCode]>([
+    [1000, 'upstream_error'],
+    [1001, 'timeout'],
+    [1002, 'model_busy'],
+    [1004, 'gateway_unavailable'],
+    [1008, 'gateway_capacity'],
+    [1026, 'provider_refused'],
+    [1033, 'upstream_error'],
+    [1039, 'request_too_large'],
+    [2013, 'invalid_request'],
+    [2049, 'gateway_unavailable'],
+    [9999, 'upstream_error'],
+  ])('by the number beside an answer of nothing: %i is %s', (number, code) => {
+    for (const choices of [null, []])
+      expect(codeOf(200, { choices, base_resp: { status_code: number, status_msg: 'x' } })).toBe(code);
+  });
+
   it('no body makes it throw, and our own 401 and 402 never come out', () => {
     fc.assert(
       fc.property(fc.integer({ min: 200, max: 599 }), fc.jsonValue(), (status, body) => {

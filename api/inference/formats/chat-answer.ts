@@ -1,12 +1,12 @@
 import { isRecord } from '#core/is-record.ts';
 import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
+import { readNumberedError } from '../../providers/numbered-errors.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import {
   answerBounds,
   type JsonObject,
   MemberChanges,
-  memberBytes,
   memberText,
   rebuildJsonObject,
   scanJsonObject,
@@ -27,7 +27,7 @@ export function readChatAnswer(answer: JsonObject, value: Record<string, unknown
   const found = recordsOfAnswer(answer, chatCounts);
   const usage = found.sent?.usage ?? null;
   if (saysError(answer, value.choices)) return { kind: 'error', usage };
-  if (memberBytes(answer, 'choices') === undefined) return { kind: 'malformed', usage };
+  if (presentMember(answer, 'choices') === null) return { kind: 'malformed', usage };
   const text = new AnswerText();
   addChat(text, value);
   return {
@@ -51,11 +51,14 @@ function readable(answer: JsonObject, value: Record<string, unknown>): Pick<Good
     : { answer: whole, value: { ...value, choices: parseJson(choices) } };
 }
 
-/** An error beside the answer, in its place (with `object: "error"`, or a message alone), or inside a choice. */
+/** An error beside the answer, in its place (with `object: "error"`, a message alone, or a number), or inside a choice. */
 const saysError = (object: JsonObject, choices: unknown): boolean =>
   presentMember(object, 'error') !== null ||
   memberText(object, 'object') === '"error"' ||
-  (Array.isArray(choices) && choices.some(fails));
+  (Array.isArray(choices) && choices.length > 0 ? choices.some(fails) : hasNumberedError(object));
+
+const hasNumberedError = (object: JsonObject): boolean =>
+  readNumberedError(parseJson(memberText(object, 'base_resp') ?? 'null')) !== null;
 
 const fails = (choice: unknown): boolean =>
   isRecord(choice) &&

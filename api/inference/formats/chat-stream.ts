@@ -272,10 +272,8 @@ function withoutLastNull(data: Buffer): Buffer | null {
   const from = data.length - LAST_NULL.length;
   if (from < 0 || data.compare(LAST_NULL, 0, LAST_NULL.length, from) !== 0) return null;
   const rest = data.subarray(0, from);
-  return isPlainChunk(rest) && rest.indexOf(EMPTY_CHOICES) < 0 ? Buffer.concat([rest, CLOSE]) : null;
+  return isPlainChunk(rest) ? Buffer.concat([rest, CLOSE]) : null;
 }
-
-const EMPTY_CHOICES = Buffer.from('"choices":[]');
 
 function usageChunk({ id, createdAtS, model }: AnswerIdentity, usage: Buffer): Buffer {
   const frame = JSON.stringify({

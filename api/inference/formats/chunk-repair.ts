@@ -70,7 +70,7 @@ export class ChunkRepair {
     const seen = this.#text.see(data);
     if (seen.note !== null) return seen.note === 'standard';
     const chunk = seen.value ?? parseTexts(data);
-    if (chunk === null || !Array.isArray(chunk.choices)) return true;
+    if (chunk === null || !Array.isArray(chunk.choices)) return chunk?.choices !== null;
     if (!this.#isStandardFrame(chunk) || !chunk.choices.every((choice) => this.#isStandard(choice)))
       return false;
     this.#noteFrame(chunk);

@@ -50,11 +50,36 @@ export const isJson = (bytes: Buffer): boolean =>
   parseJson(bytes.toString('utf8')) !== undefined;
 
 /** A chunk of a chat that has choices, and neither usage nor an error. */
-export const isPlainChunk = (data: Buffer): boolean =>
-  data.indexOf(CHOICES_NEEDLE) >= 0 &&
-  data.indexOf(USAGE_NEEDLE) < 0 &&
-  data.indexOf(ERROR_NEEDLE) < 0 &&
-  data.indexOf(METRICS_NEEDLE) < 0;
+export function isPlainChunk(data: Buffer): boolean {
+  const choicesAt = data.indexOf(CHOICES_NEEDLE);
+  return (
+    choicesAt >= 0 &&
+    !isNothingAt(data, choicesAt + CHOICES_NEEDLE.length) &&
+    data.indexOf(USAGE_NEEDLE) < 0 &&
+    data.indexOf(ERROR_NEEDLE) < 0 &&
+    data.indexOf(METRICS_NEEDLE) < 0
+  );
+}
+
+/** Whether `null` or an empty list stands behind a name. */
+function isNothingAt(data: Buffer, nameEndsAt: number): boolean {
+  const from = behindBlanks(data, nameEndsAt);
+  return (
+    data[from] === LETTER_N ||
+    (data[from] === OPEN_BRACKET && data[behindBlanks(data, from + 1)] === CLOSE_BRACKET)
+  );
+}
+
+function behindBlanks(data: Buffer, from: number): number {
+  let at = from;
+  while (data[at] === COLON || data[at] === BLANK) at++;
+  return at;
+}
+
+const CLOSE_BRACKET = 0x5d;
+const BLANK = 0x20;
+const COLON = 0x3a;
+const LETTER_N = 0x6e;
 
 /** `null`: it is missing, or null itself. */
 export function presentMember(object: JsonObject, key: string): Buffer | null {

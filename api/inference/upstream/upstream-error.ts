@@ -3,6 +3,7 @@ import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError, type ErrorCode, type ErrorRow, errorTable } from '../../contract/errors.ts';
 import { codeByErrorName, codeByStreamErrorName } from '../../providers/error-names.ts';
 import { saysOtherReason, saysPolicy, saysTooLong } from '../../providers/error-sentences.ts';
+import { readNumberedError } from '../../providers/numbered-errors.ts';
 import { waitInError, waitInHeaders } from '../../providers/provider-wait.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import { contextTokens } from '../price/estimate.ts';
@@ -222,6 +223,8 @@ function findDetail(body: unknown): Record<string, unknown> {
   if (isRecord(first.response) && isRecord(first.response.error))
     return withTypeBeside(first.response.error, first.response);
   if (typeof first.error === 'string') return { message: first.error };
+  const numbered = readNumberedError(first.base_resp);
+  if (numbered !== null) return numbered;
   if (Array.isArray(first.choices)) {
     const choice: unknown = first.choices.find((each) => isRecord(each) && isRecord(each.error));
     return isRecord(choice) && isRecord(choice.error) ? choice.error : {};
