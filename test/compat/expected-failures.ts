@@ -18,11 +18,4 @@ export const expectedFailures: readonly ExpectedFailure[] = [
     reason:
       'A key that stands twice in an object is refused: servers differ on which of the two counts, so that a price could hang on it.',
   },
-  {
-    client: 'tool-prompts',
-    check: 'responses: ',
-    kinds: ['messages-only'],
-    reason:
-      'A provider that speaks messages tells a summary of its reasoning, so it is a summary on responses; the test wants the reasoning itself.',
-  },
 ];

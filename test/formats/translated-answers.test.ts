@@ -2,12 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isApiError } from '../../api/contract/errors.ts';
+import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { shownUsage } from '../../api/inference/formats/shown-changes.ts';
 import { recordOf, records } from '../../api/inference/formats/values.ts';
-import { openSink, openSource, writeAnswer } from '../../api/inference/translation/translate-answer.ts';
+import {
+  openSink,
+  openSource,
+  openSourceOf,
+  writeAnswer,
+} from '../../api/inference/translation/translate-answer.ts';
 import { translateRequest } from '../../api/inference/translation/translate-request.ts';
 import { TranslatedStream } from '../../api/inference/translation/translated-stream.ts';
 import { WholeAnswer } from '../../api/inference/translation/whole-answer.ts';
+import { candidate, endpoint } from '../inference/support.ts';
 import { asAsked, askedDialect } from './asked-dialect.ts';
 import {
   type Answer,
@@ -292,6 +299,23 @@ describe('a chat that wants no thought shown', () => {
     expect(streamed(true)).toMatch(/secret.*signed.*sealed.*said/s);
     expect(streamed(false)).toContain('said');
     expect(streamed(false)).not.toMatch(THOUGHT);
+  });
+
+  it.each([
+    ['claude-opus-4-8', { summary: [{ type: 'summary_text', text: 'secret' }] }],
+    ['acme-large', { summary: [], content: [{ type: 'reasoning_text', text: 'secret' }] }],
+  ])('by %s is told on responses as what it is: Claude alone thinks in summaries', (upstreamModel, told) => {
+    const messagesOnly = candidate({
+      format: callFormats.messages,
+      endpoint: endpoint({ upstreamModel }),
+    });
+    const whole = WholeAnswer.of(openSourceOf(messagesOnly).readWhole(Buffer.from('{}'), message));
+    const { output } = JSON.parse(writeAnswer('responses', whole, identity, asAsked).bytes.toString());
+    expect(output[0]).toMatchObject({ type: 'reasoning', ...told });
+    const stream = new TranslatedStream(openSourceOf(messagesOnly), openSink('responses', identity, asAsked));
+    const reads = events.map((event) => stream.read(Buffer.from(JSON.stringify(event)), ''));
+    const shown = reads.map((read) => (read.kind === 'changed' ? read.events.toString() : '')).join('');
+    expect(shown).toContain('content' in told ? 'reasoning_text.delta' : 'reasoning_summary_text.delta');
   });
 
   it('is shown none in a whole answer', () => {

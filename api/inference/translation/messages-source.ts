@@ -15,6 +15,7 @@ const ANSWER_INPUT = ['content', EACH, 'input'];
 export class MessagesSource extends CountedElsewhere implements AnswerSource {
   /** Knows usage, errors and the end, as for a caller who speaks the format. */
   protected readonly counter = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
+  readonly #thinksInSummaries: boolean;
   #id = '';
   #callCount = 0;
   readonly #ids = new CallIds();
@@ -32,6 +33,11 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   #thinks = false;
   /** The newest block of reasoning; `null`: there is none. */
   #lastThinking: OpenBlock | null = null;
+
+  constructor(thinksInSummaries = true) {
+    super();
+    this.#thinksInSummaries = thinksInSummaries;
+  }
 
   read(data: Buffer): ReadPieces {
     const event = this.counter.read(data, '');
@@ -219,7 +225,7 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     if (!this.#thinks) this.#reasoningCount++;
     this.#thinks = true;
     open.reasoning ??= this.#reasoningCount - 1;
-    return { type: 'reasoning', text };
+    return this.#thinksInSummaries ? { type: 'reasoning', text } : { type: 'reasoning', text, isRaw: true };
   }
 
   #text(open: OpenBlock, text: string): AnswerPiece {

@@ -15,13 +15,14 @@ import { NO_TOOL_NAMES } from './tool-names.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
 /** Reads what a translated call is answered: in the chat format, in the messages format, or in one that only the kind speaks. */
-export function openSource(from: UpstreamFormatName | OwnFormat): AnswerSource {
+export function openSource(from: UpstreamFormatName | OwnFormat, thinksInSummaries?: boolean): AnswerSource {
   if (typeof from !== 'string') return new OwnSource(from.openReader());
-  return from === 'messages' ? new MessagesSource() : new ChatSource();
+  return from === 'messages' ? new MessagesSource(thinksInSummaries) : new ChatSource();
 }
 
-export const openSourceOf = ({ format, provider }: Candidate): AnswerSource =>
-  openSource(provider.kind.ownFormat ?? format.name);
+/** Claude alone shows summaries of its thinking; other models that speak its format show the thinking itself. */
+export const openSourceOf = ({ format, provider, endpoint }: Candidate): AnswerSource =>
+  openSource(provider.kind.ownFormat ?? format.name, /claude/i.test(endpoint.upstreamModel));
 
 /** How the caller is shown the answer to its own request: with the names of its tools, and the members that repeat it. */
 export function shownTo(plan: CallPlan, { toolNames }: Candidate): ShownParts {
