@@ -155,6 +155,20 @@ describe.each(forms)('a chat whose provider sends %s', (name, stream) => {
   });
 });
 
+it.each([
+  '"citations":["https://example.com/a"]',
+  '"citations":["https://example.com/a"],"num_sources_used":1',
+  '"search_results":[{"title":"A","url":"https://example.com/a"}]',
+])('pages that stand beside the usage alone are shown to every caller: %s', async (pages) => {
+  const stream = sent(part('Hello'), finish(), trailer(`,"usage":${RECORD},${pages}`));
+  const { text, chunks } = await streamed(stream, false);
+  expect(text).not.toContain('"usage"');
+  expect(text.match(/example\.com/g)).toHaveLength(1);
+  for (const chunk of chunks) expect(chunk.choices).toHaveLength(1);
+  const shown = await streamed(stream, true);
+  expect(shown.text.match(/example\.com/g)).toHaveLength(1);
+});
+
 it.each(PROVIDER_KINDS)('a translated chat says the same: %s', async (kind) => {
   const stream = wholeStream(wires[askedIn(kind, 'chat')], 'Hello');
   const silent = await streamed(stream, false, kind);

@@ -92,6 +92,12 @@ const FRAME: ReadonlySet<string> = new Set([
   'system_fingerprint',
 ]);
 
+/** Some servers name the pages that an answer rests on beside its usage alone. Every other member there is of no use without it. */
+export const namesSources = (object: JsonObject): boolean =>
+  SOURCES.some((name) => presentMember(object, name) !== null);
+
+const SOURCES = ['citations', 'search_results', 'search_info', 'web_search'];
+
 /** Nothing of the answer comes after this chunk: it has no choices, or says why they end. */
 export function isLastChunk(object: JsonObject): boolean {
   const choices = choicesOf(object);

@@ -15,7 +15,7 @@ import { EventTextCount, needlesOf, type TextCount } from '../price/stream-text-
 import type { StreamUsage, Usage } from '../price/usage.ts';
 import { type FrameChange, frameChanges } from '../scrub/scrub-answer.ts';
 import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
-import { ANSWERED_BY, isBareFrame, isErrorEvent, isLastChunk } from './chat-answer.ts';
+import { ANSWERED_BY, isBareFrame, isErrorEvent, isLastChunk, namesSources } from './chat-answer.ts';
 import { ChatUsage } from './chat-usage.ts';
 import { type ChunkNote, ChunkRepair } from './chunk-repair.ts';
 import { shownUsage } from './shown-changes.ts';
@@ -99,7 +99,12 @@ export class ChatStream implements StreamReader {
     this.#usageChunk = object;
     this.#count(records, object, isRecord(value) ? value : {});
     if (isError) return { kind: 'error' };
-    return hasNoChoices(object) ? { kind: 'kept' } : this.#passChunk(data, object);
+    const changes = withoutUsage(object);
+    if (!hasNoChoices(object)) return this.#passChunk(data, object, changes);
+    if (this.#names.showUsage || !namesSources(object)) return { kind: 'kept' };
+    // Clients that ask for no usage read the first choice of every chunk.
+    changes.set('choices', NOTHING_SAID);
+    return this.#passChunk(data, object, changes);
   }
 
   #start(data: Buffer): void {
@@ -183,11 +188,11 @@ export class ChatStream implements StreamReader {
     if (memberBytes(object, 'usage') === undefined && !mayHoldRecord(data)) return this.#pass(data, data);
     if (hasNoChoices(object) && isBareFrame(object)) return { kind: 'kept' };
     const hidden = withoutUsage(object);
-    return hidden.keys.length === 0 ? this.#pass(data, data) : this.#passChunk(data, object);
+    return hidden.keys.length === 0 ? this.#pass(data, data) : this.#passChunk(data, object, hidden);
   }
 
-  #passChunk(data: Buffer, object: JsonObject): ReadEvent {
-    const shown = rebuildJsonObject(object, withoutUsage(object));
+  #passChunk(data: Buffer, object: JsonObject, changes: MemberChanges): ReadEvent {
+    const shown = rebuildJsonObject(object, changes);
     const repaired = this.#repair === null ? shown : this.#repair.repaired(data, shown);
     return repaired === null ? { kind: 'kept' } : this.#changed(this.#withoutVendor(repaired));
   }
@@ -257,6 +262,7 @@ const EMPTY_OBJECT_BYTES = 2;
 const TEXT_NEEDLES = needlesOf(['content', ...REASONING_NAMES, 'refusal']);
 const NO_LINE = Buffer.alloc(0);
 const PLAIN: ReadEvent = { kind: 'plain' };
+const NOTHING_SAID = '[{"index":0,"delta":{},"finish_reason":null}]';
 const EMPTY_LIST = /^\[\s*\]$/;
 const END_MARK = Buffer.from('data: [DONE]\n\n');
 const LAST_NULL = Buffer.from(',"usage":null}');
