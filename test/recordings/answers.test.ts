@@ -23,7 +23,7 @@ import { type Heard, saidBy, saidIn } from './said-in.ts';
 let player: Player;
 beforeAll(async () => {
   player = await startPlayer();
-}, 60_000);
+});
 afterAll(() => player[Symbol.asyncDispose]());
 
 const cases = corpus.flatMap((recording) =>
@@ -44,7 +44,7 @@ describe.each(cases)('$name, asked in $format', ({ recording, format }) => {
       played.set(way, answer);
       if (!way.isStreamed && answer.status === 200) answers.set(way, JSON.parse(answer.text));
     }
-  }, 60_000);
+  });
 
   const resultOf = (way: Way): Played => {
     const result = played.get(way);

@@ -14,7 +14,7 @@ import { messageOf } from './said-in.ts';
 let player: Player;
 beforeAll(async () => {
   player = await startPlayer();
-}, 60_000);
+});
 afterAll(() => player[Symbol.asyncDispose]());
 
 const [STREAM, JSON_OF_STREAM, JSON_OF_JSON] = WAYS as [Way, Way, Way, Way];
@@ -43,7 +43,7 @@ describe.each(cases)('$name, shown in $format', ({ recording, format }) => {
       if (hasNothing(answer)) continue;
       if (!shown.some((known) => isAlike(known.answer, answer))) shown.push({ name: way.name, answer });
     }
-  }, 60_000);
+  });
 
   const sendBack = (to: Recording, answer: Record<string, unknown>): Promise<Played> =>
     player.play(to, JSON_OF_STREAM, format, requestOf(format, nextTurn(format, answer)));
