@@ -23,7 +23,10 @@ export async function readBody(
   // Only now: a sender that waits for it never uploads what would be refused anyway.
   if (req.headers.expect !== undefined) res.writeContinue();
   const body = await collect(req, bytesMax);
-  if (!isCompressed(encoding) || !Buffer.isBuffer(body)) return body;
+  return isCompressed(encoding) && Buffer.isBuffer(body) ? await decode(body, encoding, bytesMax) : body;
+}
+
+async function decode(body: Buffer, encoding: string, bytesMax: number): Promise<Buffer | ApiError> {
   const decoded = await decodeBody(body, encoding, bytesMax);
   if (Buffer.isBuffer(decoded)) return decoded;
   return decoded === 'too_large'

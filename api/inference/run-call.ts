@@ -1,5 +1,6 @@
 import { FORMAT_PATHS } from '#core/catalog/catalog.ts';
 import type { CallFacts } from '#core/events/ledger-event.ts';
+import type { AgentStatus } from '#core/ledger/machine/state.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
@@ -8,16 +9,21 @@ import { readsUsage } from '../providers/router-clients.ts';
 import { type Admitted, admitCall, admitInSteps, type Routes } from './admit/admit.ts';
 import type { CallPlan } from './admit/call-plan.ts';
 import { parseBodyInSteps } from './admit/parse-body.ts';
-import { mayHoldFiles, type PlacedBody, placeInlineImages } from './admit/place-inline-images.ts';
+import {
+  mayHoldFiles,
+  type PlacedBody,
+  type PlacedImage,
+  type PlaceImage,
+  placeInlineImages,
+} from './admit/place-inline-images.ts';
 import { runAtOnce, runInTurns } from './admit/steps.ts';
 import type { CallFormat } from './formats/call-format.ts';
-
 import type { Gateway } from './hold/gateway.ts';
 import { ignoredHeader } from './hold/ignored-fields.ts';
 import { runHeldCall } from './hold/run-held-call.ts';
 import { adviseText } from './hold/start-advice.ts';
 import { refuse, refuseStart, type Start, type StartContext, startCall } from './hold/start-call.ts';
-import { linkOwner, refuseMissing } from './linked-images/linked-media.ts';
+import { type LinkedImage, linkOwner, refuseMissing } from './linked-images/linked-media.ts';
 import { savePrice } from './price/call-cost.ts';
 import { estimateHold } from './price/estimate.ts';
 import { RunningCall } from './upstream/running-call.ts';
@@ -34,24 +40,31 @@ export async function runCall(
   request: Omit<HotCallContext<unknown, Caller>, 'deps'>,
 ): Promise<ApiError | null> {
   const { caller } = request;
-  const placed = await placeImages(gateway, format, request);
+  const place = gateway.placeImage(caller.agentId);
+  const placed =
+    place === null || !mayHoldFiles(request.body)
+      ? { body: request.body, images: [] }
+      : await placeImages(gateway, place, format, request.body);
   if (isApiError(placed)) return await refuseStart(gateway, { ...request, admit: () => placed }, placed);
   const { body, images } = placed;
   const { headers } = request.req;
-  const asked = { betas: allowedBetas(headers), readsUsage: readsUsage(headers) };
+  const routes: Routes = {
+    ...routesOf(gateway, caller.agentId),
+    betas: allowedBetas(headers),
+    readsUsage: readsUsage(headers),
+  };
   const context: StartContext = {
     ...request,
     async admit(agentStatus) {
-      const again = await admit(gateway, format, body, { ...caller, ...asked, agentStatus });
+      const again = await admit(format, body, agentStatus, routes);
       return again.ok ? null : again.error;
     },
   };
-  const admitted = await admit(gateway, format, body, { ...caller, ...asked });
+  const admitted = await admit(format, body, caller.agentStatus, routes);
   if (!admitted.ok) return await refuseStart(gateway, context, admitted.error);
   const { plan } = admitted;
   // Nothing of it is waited for where no image of the agent's is named.
-  const links = new Set(images.map(({ link }) => link));
-  const named = plan.linkedImages.filter(({ link }) => !links.has(link));
+  const named = withoutPlaced(plan.linkedImages, images);
   const missing = named.length === 0 ? null : await refuseMissing(gateway.files, named);
   if (missing !== null) return await refuseStart(gateway, context, missing);
   const [candidate] = plan.candidates;
@@ -80,13 +93,22 @@ export async function runCall(
 /** Nothing is kept before the call is held: who may not start it leaves nothing behind. */
 async function placeImages(
   gateway: Gateway,
+  place: PlaceImage,
   { name }: CallFormat,
-  { body, caller }: Pick<StartContext, 'body' | 'caller'>,
+  body: Buffer,
 ): Promise<PlacedBody | ApiError> {
-  const place = gateway.placeImage(caller.agentId);
   // A body that is refused anyway is refused as it was sent.
-  if (place === null || !mayHoldFiles(body) || isApiError(await parse(body))) return { body, images: [] };
+  if (isApiError(await parse(body))) return { body, images: [] };
   return await placeInlineImages(place, name, body, gateway.limits().linksPerCall);
+}
+
+function withoutPlaced(
+  linked: readonly LinkedImage[],
+  images: readonly PlacedImage[],
+): readonly LinkedImage[] {
+  if (images.length === 0) return linked;
+  const placed = new Set(images.map(({ link }) => link));
+  return linked.filter(({ link }) => !placed.has(link));
 }
 
 const parse = async (body: Buffer): Promise<unknown> =>
@@ -96,12 +118,11 @@ const parse = async (body: Buffer): Promise<unknown> =>
 
 /** A large body is admitted in turns of the event loop of its own, the hold and the request in another one. */
 async function admit(
-  gateway: Gateway,
   format: CallFormat,
   body: Buffer,
-  { agentId, agentStatus, betas, readsUsage }: Pick<Caller, 'agentId' | 'agentStatus'> & Required<Asked>,
+  agentStatus: AgentStatus,
+  routes: Routes,
 ): Promise<Admitted> {
-  const routes = { ...routesOf(gateway, agentId), betas, readsUsage };
   return body.length < LARGE_BODY_BYTES
     ? admitCall(format, body, agentStatus, routes)
     : await runInTurns(admitInSteps(format, body, agentStatus, routes));
@@ -109,13 +130,7 @@ async function admit(
 
 const LARGE_BODY_BYTES = 256 * 1024;
 
-/** Wishes that stand in headers. */
-type Asked = Pick<Routes, 'betas' | 'readsUsage'>;
-
-const routesOf = (
-  { catalog, health, files, limits }: Gateway,
-  agentId: number,
-): Omit<Routes, keyof Asked> => ({
+const routesOf = ({ catalog, health, files, limits }: Gateway, agentId: number): Routes => ({
   catalog,
   health,
   links: { ownerOf: linkOwner(files, agentId), linksMax: limits().linksPerCall },

@@ -8,7 +8,7 @@ import {
 } from '#core/limits.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import { countKeys, countKeysInSteps } from '../json/count-keys.ts';
-import { type JsonObject, readJsonObjectInSteps } from '../json/json-object.ts';
+import { type JsonObject, readJsonObject, readJsonObjectInSteps } from '../json/json-object.ts';
 import { runAtOnce, type Steps } from './steps.ts';
 
 export interface ParsedBody {
@@ -23,7 +23,10 @@ export const parseBody = (bytes: Buffer): ParsedBody | ApiError =>
 /** The same for the body of a text model's call, which may be large, in steps. */
 export function* parseBodyInSteps(bytes: Buffer, bounds = bodyBounds): Steps<ParsedBody | ApiError> {
   if (!isUtf8(bytes)) return badBody('The body is not valid UTF-8.');
-  const read = yield* readJsonObjectInSteps(bytes, bounds);
+  const read =
+    bytes.length < READ_AT_ONCE_BYTES
+      ? readJsonObject(bytes, bounds)
+      : yield* readJsonObjectInSteps(bytes, bounds);
   if (read === 'too_deep') return badBody(`The body nests deeper than ${JSON_DEPTH_MAX} levels.`);
   if (read === 'too_many_keys') return badBody(`The body has more than ${bounds.keysMax} keys.`);
   if (read === 'too_many_values') return badBody(`The body has more than ${bounds.valuesMax} values.`);
@@ -41,6 +44,8 @@ export function* parseBodyInSteps(bytes: Buffer, bounds = bodyBounds): Steps<Par
   return read;
 }
 
+/** The length of a body that is scanned and parsed in one turn of the event loop. */
+const READ_AT_ONCE_BYTES = 64 * 1024;
 /** Keys and values that are counted in one turn of the event loop. */
 const COUNTED_AT_ONCE = 20_000;
 const KEY_CHARS_SHOWN = 64;

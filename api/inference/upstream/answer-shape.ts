@@ -7,6 +7,7 @@ export type AnswerShape = 'events' | 'json';
 
 /** @param first The first bytes of the body. */
 export function shapeOf(contentType: string, first: Buffer): AnswerShape {
+  if (first[0] === OPEN_BRACE) return 'json';
   const begin = first.toString('latin1', 0, SNIFFED_BYTES).replace(/^(?:\xef\xbb\xbf)?\s+|^\xef\xbb\xbf/, '');
   if (begin.startsWith('{') || begin.startsWith('[')) return 'json';
   if (EVENT_FIELD.test(begin)) return 'events';
@@ -15,6 +16,7 @@ export function shapeOf(contentType: string, first: Buffer): AnswerShape {
   return isBeginOfField || contentType.toLowerCase().startsWith('text/event-stream') ? 'events' : 'json';
 }
 
+const OPEN_BRACE = 0x7b;
 const SNIFFED_BYTES = 64;
 const EVENT_FIELD = /^(?:data|event|id|retry)?:/;
 const EVENT_FIELDS = ['data:', 'event:', 'id:', 'retry:'];

@@ -21,7 +21,8 @@ export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
 
   async ask(): Promise<Attempt> {
     const call = this.#call;
-    const notKept = await keepImages(call);
+    const { images = [] } = call.options;
+    const notKept = images.length === 0 ? null : await keepImages(call, images);
     if (notKept !== null) return failed(notKept, false);
     let asked = call.provider;
     let attempt = await runAttempt(call);
