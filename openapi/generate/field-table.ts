@@ -35,7 +35,7 @@ export const targets: readonly Target[] = [
   { name: 'a server of all three formats', kind: 'openai', dialect: dialects.other, formats: ALL },
   { name: 'your own server of all three', kind: 'openai', dialect: dialects['self-hosted'], formats: ALL },
   { name: 'a server of chat alone', kind: 'openai', dialect: dialects.other, formats: ['chat'] },
-  { name: 'Anthropic', kind: 'anthropic', dialect: dialects.other, formats: ['messages'] },
+  { name: 'Anthropic, the newest Claude', kind: 'anthropic', dialect: dialects.other, formats: ['messages'] },
 ];
 
 const noPrices: Prices = {
@@ -138,14 +138,32 @@ const valueAt = (value: unknown, path: string): unknown =>
       value,
     );
 
+/** A field, and what becomes of it in each column. */
+interface FieldRow {
+  title: string;
+  fates: readonly Fate[];
+}
+
+const rowsOf = (format: FormatName, columns: readonly Target[]): FieldRow[] =>
+  knownFields[format].map((known) => ({
+    title: titleOf(known),
+    fates: columns.map((target) => fateOf(format, known, target)),
+  }));
+
 const fieldTable = (format: FormatName): string =>
-  markdownTable(
-    ['field', ...targets.map(({ name }) => name)],
-    knownFields[format].map((known) => [
-      titleOf(known),
-      ...targets.map((target) => fateOf(format, known, target)),
-    ]),
-  );
+  markdownTable(['fields', ...targets.map(({ name }) => name)], joinAlike(rowsOf(format, targets)));
+
+/** Fields that fare alike everywhere have one row, in the place of the first of them. */
+function joinAlike(rows: readonly FieldRow[]): string[][] {
+  const joined = new Map<string, { titles: string[]; fates: readonly Fate[] }>();
+  for (const { title, fates } of rows) {
+    const key = fates.join();
+    const row = joined.get(key) ?? { titles: [], fates };
+    row.titles.push(title);
+    joined.set(key, row);
+  }
+  return [...joined.values()].map(({ titles, fates }) => [titles.join(', '), ...fates]);
+}
 
 /** Names of fields are code, and things in words are not. */
 const titleOf = ({ name }: KnownField): string => (/^an? /.test(name) ? name : `\`${name}\``);
@@ -155,15 +173,8 @@ export function dialectFields(): string {
   const servers = DIALECT_NAMES.map(
     (name): Target => ({ name, kind: 'openai', dialect: dialects[name], formats: ['chat'] }),
   );
-  const rows = knownFields.chat.map((known) => ({
-    title: titleOf(known),
-    fates: servers.map((server) => fateOf('chat', known, server)),
-  }));
-  const differing = rows.filter(({ fates }) => new Set(fates).size > 1);
-  return markdownTable(
-    ['field', ...DIALECT_NAMES.map((name) => `\`${name}\``)],
-    differing.map(({ title, fates }) => [title, ...fates]),
-  );
+  const differing = rowsOf('chat', servers).filter(({ fates }) => new Set(fates).size > 1);
+  return markdownTable(['fields', ...DIALECT_NAMES.map((name) => `\`${name}\``)], joinAlike(differing));
 }
 
 export const chatFields = (): string => fieldTable('chat');
