@@ -43,7 +43,7 @@ const FRAMEWORKS = `## SDKs and frameworks
 
 Whole examples are on [a page of their own](../sdks.md). The lines below are those of the programs that \`make compat\` runs, where
 
-\`\`\`python not run: a part of a program that \`make compat\` runs
+\`\`\`python run by make compat
 BASE_URL, ORIGIN, MODEL = "${READER.origin}/v1", "${READER.origin}", "${READER.modelId}"
 \`\`\`
 `;
@@ -81,9 +81,7 @@ function snippetOf({ id, title, program = '' }: (typeof libraries)[number]): str
   const block = lines.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trimEnd();
   const { title: shownTitle, advice } = SECTIONS[id] ?? { title, advice: null };
   const words = advice === null ? '' : `${advice}\n\n`;
-  return [
-    `### ${shownTitle}\n\n${words}\`\`\`${language} not run: a part of a program that \`make compat\` runs\n${block}\n\`\`\`\n`,
-  ];
+  return [`### ${shownTitle}\n\n${words}\`\`\`${language} run by make compat\n${block}\n\`\`\`\n`];
 }
 
 function sectionOf(agent: CodingAgent): string {
@@ -95,13 +93,13 @@ function sectionOf(agent: CodingAgent): string {
     ([name, value]) => `export ${name}=${quoted(value)}`,
   );
   const lines = [install, ...variables, agent.typed(READER.modelId)].join('\n');
-  const run = `\`\`\`sh not run: it installs a program of others\n${lines}\n\`\`\`\n`;
+  const run = `\`\`\`sh installed by make compat\n${lines}\n\`\`\`\n`;
   return [`## ${title}\n`, `${advice}\n`, ...files, run].join('\n');
 }
 
 function blockOf(path: string, text: string): string {
   const language = /\w+$/.exec(path)?.[0] ?? 'text';
-  return `\`\`\`${language} not run: \`make compat\` gives it to its program\n${text.trimEnd()}\n\`\`\`\n`;
+  return `\`\`\`${language} read by a program of make compat\n${text.trimEnd()}\n\`\`\`\n`;
 }
 
 const quoted = (value: string): string => (/^[\w$:/.-]+$/.test(value) ? value : `'${value}'`);

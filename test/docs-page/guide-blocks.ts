@@ -9,14 +9,16 @@ export interface GuideBlock extends Block {
   number: number;
   /** `null`: the guide does not say. */
   shown: string | null;
-  /** How it is tried; `not run` has its reason in `note`. */
-  how: 'run' | 'read' | 'not run';
+  /** How it is tried, `elsewhere` with the whole program that it belongs to; `not run` has its reason in `note`. */
+  how: 'run' | 'read' | 'elsewhere' | 'not run';
 }
 
 const RUN = ['sh', 'ts', 'python'];
 const READ = ['json', 'toml'];
 const SHOWN = 'output';
 const NOT_RUN = /^not run: \S/;
+/** `test/compat/clients-guide.ts` takes them from the programs that `make compat` installs, configures and runs. */
+const ELSEWHERE = /^(?:run by|installed by|read by a program of) make compat$/;
 
 /** Every block of every guide but those that show what another answers. Throws for one that nothing tries and that does not say why. */
 export const guideBlocks = (): GuideBlock[] =>
@@ -32,6 +34,7 @@ export const guideBlocks = (): GuideBlock[] =>
 
 function howToTry(guide: string, { title, language, note }: Block): GuideBlock['how'] {
   if (NOT_RUN.test(note)) return 'not run';
+  if (guide === 'clients' && ELSEWHERE.test(note)) return 'elsewhere';
   if (note === '' && RUN.includes(language)) return 'run';
   if (note === '' && READ.includes(language)) return 'read';
   throw new Error(

@@ -18,7 +18,7 @@ const missing = 'missing' in found;
 if (missing) console.warn(`\nSKIPPED: the documentation in a browser. ${found.missing}\n`);
 
 /** The bar: of a reader who has nothing yet and reads all, the reference of the API included. */
-const BYTES_MAX = 2_200_000;
+const BYTES_MAX = 2_250_000;
 const USABLE_WITHIN_MS = 1_000;
 /** A busy machine is no slow page: the bar is measured and printed, and this alone is asserted. */
 const LOOSELY_WITHIN_MS = 10 * USABLE_WITHIN_MS;
