@@ -52,8 +52,8 @@ test('the bare proxy hands on what the canned provider writes, byte for byte', a
     expect(proxied).toMatchObject({ status: 200, ending: 'whole' });
     expect(withoutCost(proxied.text)).toBe(withoutCost(direct.text));
     expect(proxied.headers['x-generation-id']).not.toBe(direct.headers['x-generation-id']);
-    // Fifty pieces of text and one of usage.
-    if (stream) expect(dataEvents(proxied.text)).toHaveLength(STREAM_CHUNKS + 1);
+    // Fifty pieces of text, one of the end and one of usage.
+    if (stream) expect(dataEvents(proxied.text)).toHaveLength(STREAM_CHUNKS + 2);
     else expect(proxied.text.length).toBeGreaterThan(1_800);
   }
 });

@@ -45,7 +45,7 @@ export function* parseBodyInSteps(bytes: Buffer, bounds = bodyBounds): Steps<Par
 }
 
 /** The length of a body that is scanned and parsed in one turn of the event loop. */
-const READ_AT_ONCE_BYTES = 4 * 1024;
+const READ_AT_ONCE_BYTES = 2 * 1024;
 /** Keys and values that are counted in one turn of the event loop. */
 const COUNTED_AT_ONCE = 20_000;
 const KEY_CHARS_SHOWN = 64;
