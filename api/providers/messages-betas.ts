@@ -52,6 +52,13 @@ export function allowedBetas(headers: IncomingHttpHeaders): string | null {
   return allowed.length === 0 ? null : allowed.map(({ name }) => name).join(',');
 }
 
+/** The betas that are sent, with those that these fields need; `null`: none. */
+export function withBetasOf(fields: readonly string[], sent: string | null): string | null {
+  if (fields.length === 0) return sent;
+  const needed = betas.filter((beta) => beta.fields.some((field) => fields.includes(field)));
+  return [...new Set([...(sent?.split(',') ?? []), ...needed.map(({ name }) => name)])].join(',');
+}
+
 /** Tells a server of the messages format which betas are switched on. */
 export const betaHeaders = (sent: string): Readonly<Record<string, string>> => ({ 'anthropic-beta': sent });
 

@@ -49,7 +49,7 @@ function catalogOf({ kind, dialect, formats }: Target): Catalog {
     ...{ id: 'p', kind: providerKinds[kind], formats, dialect, cancel: 'stops_billing', apiKey: null },
     ...{ baseUrl: 'http://127.0.0.1:1/v1', settings: {}, priceFactorPpm: 1_000_000n, stopped: false },
   };
-  const endpoint = { providerId: 'p', upstreamModel: 'claude-opus-4-8', prices: noPrices };
+  const endpoint = { providerId: 'p', upstreamModel: 'claude-opus-5-5', prices: noPrices };
   const model: Model = {
     ...{ id: 'm', name: 'M', contextLength: 100_000, maxOutputTokens: 4_000 },
     inputModalities: ['text', 'image', 'file'],

@@ -111,7 +111,7 @@ describe('a tool that is forced', () => {
   const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
   const one = { type: 'function', function: { name: 'f' } };
 
-  it.each(['claude-sonnet-4-6', 'claude-opus-4-8'])(
+  it.each(['claude-sonnet-4-6', 'claude-opus-4-7'])(
     'is called without reasoning, whose field is named: %s',
     (name) => {
       for (const tool_choice of ['required', one]) {

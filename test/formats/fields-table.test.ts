@@ -95,7 +95,7 @@ describe('what the tables call passed', () => {
     const prices = 'prompt: "0.000001", completion: "0.000001", webSearch: "0.01"';
     const models = targets.map(
       (_, at) =>
-        `  - { id: m${at}, contextLength: 100000, maxOutputTokens: 4000, inputModalities: [text, image, file], endpoints: [{ provider: p${at}, model: claude-opus-4-8, pricing: { ${prices} } }] }`,
+        `  - { id: m${at}, contextLength: 100000, maxOutputTokens: 4000, inputModalities: [text, image, file], endpoints: [{ provider: p${at}, model: claude-opus-5-5, pricing: { ${prices} } }] }`,
     );
     gateway = await startTestGateway({
       yaml: `

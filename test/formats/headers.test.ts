@@ -8,11 +8,11 @@ let wire: WireProvider;
 let gateway: TestGateway;
 beforeAll(async () => {
   wire = await startWireProvider();
-  const model = (id: string) => `
+  const model = (id: string, provider = id, upstream = 'small') => `
   - id: acme/${id}
     contextLength: 32768
     maxOutputTokens: 4096
-    endpoints: [{ provider: ${id}, model: small, pricing: { prompt: "0.000001", completion: "0.000004" } }]`;
+    endpoints: [{ provider: ${provider}, model: ${upstream}, pricing: { prompt: "0.000001", completion: "0.000004" } }]`;
   gateway = await startTestGateway({
     yaml: `
 server: { port: 0, internalPort: 0, host: 127.0.0.1, internalHost: 127.0.0.1 }
@@ -20,7 +20,7 @@ providers:
   - { id: chat, kind: openai, dialect: other, baseUrl: "${wire.url}/v1" }
   - { id: native, kind: anthropic, baseUrl: "${wire.url}/v1" }
   - { id: both, kind: openai, dialect: other, formats: [chat/completions, messages], baseUrl: "${wire.url}/v1" }
-models:${['chat', 'native', 'both'].map(model).join('')}
+models:${['chat', 'native', 'both'].map((id) => model(id)).join('')}${model('newest', 'native', 'claude-opus-5-5')}
 `,
   });
 });
@@ -91,6 +91,28 @@ describe('of a caller’s headers', () => {
       expect(sent).not.toHaveProperty('x-anthropic-beta');
       expect(sent['anthropic-version']).toBe('2023-06-01');
     }
+  });
+
+  it('the gateway switches on the betas of what it writes itself', async () => {
+    const details = [
+      { type: 'reasoning.text', text: 'hm', signature: 'c2ln', format: 'anthropic-claude-v1' },
+    ];
+    const sentAfter = async (answer: object) => {
+      wire.answer({ status: 400, body: '{}' });
+      const messages = [
+        { role: 'user', content: 'x' },
+        { role: 'assistant', ...answer },
+        { role: 'user', content: 'y' },
+      ];
+      await gateway.post({ model: 'acme/newest', messages }, { path: pathOf('chat') });
+      return wire.requests.at(-1);
+    };
+    const thought = await sentAfter({ content: 'a', reasoning_details: details });
+    expect(thought?.headers['anthropic-beta']).toBe('thinking-binding-controls-2026-08-01');
+    expect(thought?.body).toMatchObject({
+      thinking: { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'drop_block' } },
+    });
+    expect((await sentAfter({ content: 'a' }))?.headers).not.toHaveProperty('anthropic-beta');
   });
 
   it('betas are not sent where the provider is asked in another format', async () => {

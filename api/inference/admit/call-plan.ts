@@ -40,6 +40,8 @@ export interface Candidate {
   toolNames?: ToolNames;
   /** Fields of a messages body whose betas are not sent, so that they are not either. */
   betaFields: readonly string[];
+  /** Fields of the translation that are sent, together with their betas; missing: none. */
+  sentBetaFields?: readonly string[];
   /** The names of the fields that the provider is not sent, as the caller wrote them. */
   leftOut: readonly string[];
   /** The same of hints, which change no answer. */

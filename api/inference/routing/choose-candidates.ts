@@ -19,7 +19,7 @@ import { modelOutputTokens } from '../price/estimate.ts';
 import { withOneSearch } from '../server-tools/read-server-tools.ts';
 import type { ServerTool, ServerTools } from '../server-tools/server-tools.ts';
 import { withoutServerTools } from '../server-tools/tool-types.ts';
-import { claudeSampling } from '../translation/claude-sampling.ts';
+import { claudeLimits } from '../translation/claude-limits.ts';
 import {
   cannotBeSent,
   type TranslatedRequest,
@@ -113,8 +113,13 @@ function* chooseFormat(
   };
   const translated = yield* translate(wanted, translations, kind, to, asked);
   if (isApiError(translated)) return translated;
-  const { object: body, leftOut, hints, toolNames, promptTokensMax: translatedTokensMax } = translated;
-  const inWords = { translated: body, translatedTokensMax, toolNames };
+  const { object: body, leftOut, hints, toolNames, sentBetaFields } = translated;
+  const inWords = {
+    translated: body,
+    translatedTokensMax: translated.promptTokensMax,
+    toolNames,
+    sentBetaFields,
+  };
   const sent = { ...each, ...inWords, serverTools, unrunTools: unrun, betaFields: [] };
   if (typeof to !== 'string') {
     const names = { leftOut: [...unrunNames, ...leftOut], hints, editsChat: false };
@@ -179,8 +184,8 @@ class Translated {
 
 function translationKey(kind: string, to: TranslationTarget, asked: AskedModel): string {
   const target = typeof to === 'string' ? to : `own ${kind} ${asked.upstreamModel}`;
-  const limits = `${asked.reasonsByEffort} ${claudeSampling(asked.upstreamModel)}`;
-  return `${target} ${asked.outputTokensCap} ${limits} ${JSON.stringify(asked.dialect)}`;
+  const limits = JSON.stringify([asked.reasonsByEffort, claudeLimits(asked.upstreamModel), asked.dialect]);
+  return `${target} ${asked.outputTokensCap} ${limits}`;
 }
 
 function* translate(

@@ -1,37 +1,6 @@
 import type { Conversation } from '#core/conversation/conversation.ts';
-import { type ClaudeVersion, claudeVersion, isNewer } from '../formats/reasoning-words.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
-
-/*
- * Claude answers 400 to sampling fields that other models of the messages format take. Its vendor's pages on extended thinking and on the
- * migration to Opus 4.1, 4.7 and Sonnet 5 name the versions. The answers to each case stand in public reports: BerriAI/litellm#15097
- * (temperature with top_p), BerriAI/litellm#26444 and promptfoo/promptfoo#9500 (none of the three), MartialBE/one-hub#529 (temperature
- * with thinking), can1357/oh-my-pi#341 (forced tools with thinking).
- */
-
-/** Which sampling fields a model takes: all, `temperature` or `top_p` but not both, or none but the defaults. */
-export type Sampling = 'all' | 'one' | 'none';
-
-/** The last version to which each line applies, the oldest first. */
-const CLAUDE: readonly { upTo: ClaudeVersion; takes: Sampling }[] = [
-  { upTo: { major: 4, minor: 0 }, takes: 'all' },
-  { upTo: { major: 4, minor: 6 }, takes: 'one' },
-  { upTo: { major: Number.POSITIVE_INFINITY, minor: 0 }, takes: 'none' },
-];
-
-/** @returns `null`: another vendor's model, of which no limits are known. */
-export function claudeSampling(upstreamModel: string): Sampling | null {
-  const version = claudeVersion(upstreamModel);
-  if (version === null) return null;
-  return CLAUDE.find(({ upTo }) => !isNewer(version, upTo))?.takes ?? 'none';
-}
-
-/** Claude calls no tool by force while it thinks. */
-export const forcesTool = (
-  { toolChoice }: Pick<Conversation, 'toolChoice'>,
-  upstreamModel: string,
-): boolean =>
-  (toolChoice?.type === 'required' || toolChoice?.type === 'tool') && claudeVersion(upstreamModel) !== null;
+import type { ClaudeLimits } from './claude-limits.ts';
 
 interface SamplingFields {
   temperature: number | undefined;
@@ -45,11 +14,11 @@ interface SamplingFields {
  */
 export function writeSampling(
   { temperature, topP, topK }: Pick<Conversation, 'temperature' | 'topP' | 'topK'>,
-  upstreamModel: string,
+  limits: ClaudeLimits | null,
   thinks: boolean,
   unsupported: UnsupportedFields,
 ): SamplingFields {
-  const takes = claudeSampling(upstreamModel);
+  const takes = limits?.sampling ?? null;
   const fields: SamplingFields = {
     // The scale of this format ends at 1, where that of other formats ends at 2.
     temperature: temperature === null ? undefined : Math.min(temperature, TEMPERATURE_MAX),

@@ -11,13 +11,15 @@ import { type JsonObject, scanJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { translatedTokensMax } from '../price/prompt-bound.ts';
 import { cacheOf } from './cache-marks.ts';
+import { claudeLimits } from './claude-limits.ts';
 import { orderResults } from './order-results.ts';
 import { placeSignatures } from './place-signatures.ts';
 import { readChat } from './read-chat.ts';
 import { readMessages } from './read-messages.ts';
 import { readResponses } from './read-responses.ts';
 import { writeChat } from './write-chat.ts';
-import { canThink, writeMessages } from './write-messages.ts';
+import { writeMessages } from './write-messages.ts';
+import { betaFieldsIn, cannotRest, canThink } from './write-thinking.ts';
 
 /** A format into which a call can be translated. */
 export type TranslationTarget = 'chat' | 'messages' | OwnFormat;
@@ -73,6 +75,7 @@ export function* translateInSteps(
     leftOut: unsupported.leftOut,
     hints,
     toolNames,
+    sentBetaFields: to === 'messages' ? betaFieldsIn(body) : [],
     promptTokensMax: translatedTokensMax(object, body),
   };
 }
@@ -81,14 +84,17 @@ export function* translateInSteps(
 const isLost = (hint: string, to: TranslationTarget): boolean =>
   to === 'chat' || !/(?:^|\.)cache_control$/.test(hint);
 
-/** Some requests leave no place for thinking (`canThink`), and the caller is told which wish was not heeded. */
+/** Some requests leave no place for thinking, and some models never rest: the caller is told which wish was not heeded. */
 function nameLostReasoning(
-  { reasoning_effort: named, reasoning: given }: Readonly<Record<string, unknown>>,
+  value: Readonly<Record<string, unknown>>,
   conversation: Conversation,
   asked: AskedModel,
   unsupported: UnsupportedFields,
 ): void {
-  if (conversation.reasoning?.enabled !== true || canThink(conversation, asked)) return;
+  const { reasoning_effort: named, reasoning: given } = value;
+  const limits = claudeLimits(asked.upstreamModel);
+  if (cannotRest(conversation, limits)) nameRest(value, unsupported);
+  if (conversation.reasoning?.enabled !== true || canThink(conversation, asked, limits)) return;
   if (named !== undefined && named !== null) unsupported.leaveOut('reasoning_effort');
   if (!isRecord(given)) return;
   for (const name of ['effort', 'max_tokens', 'enabled'])
@@ -97,13 +103,21 @@ function nameLostReasoning(
 
 /** A wish for no reasoning is sent only as a word that the caller wrote and the server takes. */
 function nameLostEffort(
-  { reasoning_effort: named, reasoning: given }: Readonly<Record<string, unknown>>,
+  value: Readonly<Record<string, unknown>>,
   reasoning: Conversation['reasoning'],
   { dialect }: AskedModel,
   unsupported: UnsupportedFields,
 ): void {
   if (reasoning === null || reasoning.enabled) return;
   if (reasoning.effort === 'none' && takenEffort('none', dialect.efforts) !== undefined) return;
+  nameRest(value, unsupported);
+}
+
+/** Names the field that asks for no reasoning. */
+function nameRest(
+  { reasoning_effort: named, reasoning: given }: Readonly<Record<string, unknown>>,
+  unsupported: UnsupportedFields,
+): void {
   if (!isRecord(given)) unsupported.leaveOut(named === 'none' ? 'reasoning_effort' : 'thinking.type');
   else unsupported.leaveOut(given.effort === 'none' ? 'reasoning.effort' : 'reasoning.enabled');
 }
@@ -116,6 +130,8 @@ export interface TranslatedRequest {
   hints: readonly string[];
   /** How the caller knows the tools that an answer may call. */
   toolNames: ToolNames;
+  /** Its fields that a server takes together with their betas alone. */
+  sentBetaFields: readonly string[];
   /** No prompt that a server makes of it can be longer. */
   promptTokensMax: number;
 }

@@ -13,14 +13,15 @@ import { isRecord } from '#core/is-record.ts';
 import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { isOwnReasoning } from '../../providers/signed-reasoning.ts';
 import { messagesCallId } from '../formats/call-id-rules.ts';
-import { effortOf } from '../formats/reasoning-words.ts';
 import { readInput } from '../formats/tool-input.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import type { NumberMarks } from '../json/number-marks.ts';
 import { writeCache } from './cache-marks.ts';
-import { forcesTool, writeSampling } from './claude-sampling.ts';
+import { type ClaudeLimits, claudeLimits } from './claude-limits.ts';
+import { writeSampling } from './claude-sampling.ts';
 import { structuredSchema } from './structured-schema.ts';
 import { objectSchema, refuseLoneChoice } from './tool-words.ts';
+import { cannotForce, isOn, turnsFor, writeEffort, writeThinking } from './write-thinking.ts';
 
 /**
  * The body for a provider that speaks the messages format, but for what the gateway writes into every body. It yields the names of
@@ -33,21 +34,27 @@ export function* writeMessages(
   marks: NumberMarks,
 ): Generator<string, object> {
   const { tools, verbosity } = conversation;
-  const thinking = writeThinking(conversation, asked);
-  const thinks = thinking !== undefined && thinking.type !== 'disabled';
+  const limits = claudeLimits(asked.upstreamModel);
+  const thinking = writeThinking(conversation, asked, limits);
+  const thinks = isOn(thinking);
   if (verbosity !== null) unsupported.leaveOut(verbosity.at);
   refuseLoneChoice(conversation, unsupported);
   return {
     ...writeCache(conversation),
     system: writeSystem(conversation),
-    messages: yield* writeTurns(conversation.turns, marks, unsupported),
+    messages: withLastWords(
+      yield* writeTurns(turnsFor(conversation, limits, thinking), marks, unsupported),
+      conversation,
+      limits,
+      thinks,
+    ),
     max_tokens: asked.outputTokensCap,
     tools: tools.length === 0 ? undefined : tools.map((tool) => writeTool(tool, marks)),
-    tool_choice: tools.length === 0 ? undefined : writeToolChoice(conversation),
-    ...writeSampling(conversation, asked.upstreamModel, thinks, unsupported),
+    tool_choice: tools.length === 0 ? undefined : writeToolChoice(conversation, limits, unsupported),
+    ...writeSampling(conversation, limits, thinks, unsupported),
     stop_sequences: writeStop(conversation, unsupported),
     thinking,
-    output_config: writeOutputConfig(conversation, asked, marks),
+    output_config: writeOutputConfig(conversation, asked, limits, marks),
   };
 }
 
@@ -106,6 +113,42 @@ function* writeTurns(
   }
   if (messages.length === 0) unsupported.add('messages', 'a conversation without a message of the user');
   return messages;
+}
+
+/**
+ * A choice of tools that the model cannot be held to is asked of it in words. Where it continues no answer, or thinks first, it is
+ * told to go on.
+ */
+function withLastWords(
+  messages: Message[],
+  conversation: Conversation,
+  limits: ClaudeLimits | null,
+  thinks: boolean,
+): Message[] {
+  const last = messages.at(-1);
+  if (last === undefined || limits === null) return messages;
+  const words: object[] = [];
+  if (last.role === 'assistant') {
+    if (limits.continuesAnswers && !thinks) trimEnd(last);
+    else words.push({ type: 'text', text: CONTINUE });
+  }
+  if (conversation.tools.length > 0 && cannotForce(conversation, limits))
+    words.push({ type: 'text', text: `<system>\n${callWords(conversation.toolChoice)}\n</system>` });
+  if (words.length === 0) return messages;
+  if (last.role === 'user') last.content.push(...words);
+  else messages.push({ role: 'user', content: words });
+  return messages;
+}
+
+const CONTINUE = 'Continue.';
+
+const callWords = (choice: ToolChoice | null): string =>
+  choice?.type === 'tool' ? `Call the tool \`${choice.name}\` now.` : 'Call one of the tools now.';
+
+/** The provider refuses an answer to continue that ends with white space. */
+function trimEnd({ content }: Message): void {
+  const last = content.at(-1);
+  if (isRecord(last) && typeof last.text === 'string') last.text = last.text.trimEnd();
 }
 
 /** Characters of arguments that are read in one turn of the event loop. */
@@ -231,8 +274,16 @@ function writeTool(tool: FunctionTool, marks: NumberMarks): object {
 
 const TYPES = { auto: 'auto', none: 'none', required: 'any', tool: 'tool' } as const;
 
-function writeToolChoice({ toolChoice, parallelToolCalls }: Conversation): object | undefined {
-  const choice: ToolChoice | null = toolChoice ?? (parallelToolCalls === false ? { type: 'auto' } : null);
+function writeToolChoice(
+  conversation: Conversation,
+  limits: ClaudeLimits | null,
+  unsupported: UnsupportedFields,
+): object | undefined {
+  const { toolChoice, parallelToolCalls } = conversation;
+  const isLost = cannotForce(conversation, limits);
+  if (isLost) unsupported.leaveOut('tool_choice');
+  const given = isLost ? null : toolChoice;
+  const choice: ToolChoice | null = given ?? (parallelToolCalls === false ? { type: 'auto' } : null);
   if (choice === null) return undefined;
   return {
     type: TYPES[choice.type],
@@ -241,55 +292,18 @@ function writeToolChoice({ toolChoice, parallelToolCalls }: Conversation): objec
   };
 }
 
-/** Shares of the answer that an effort may think for, as common routers have it. */
-const SHARES: Readonly<Record<string, number>> = { minimal: 0.1, low: 0.2, medium: 0.5, high: 0.8 };
-const SHARE_OF_MORE = 0.95;
-const BUDGET_TOKENS_MIN = 1_024;
-
-interface Thinking {
-  type: 'disabled' | 'adaptive' | 'enabled';
-  budget_tokens?: number;
-}
-
-function writeThinking(conversation: Conversation, asked: AskedModel): Thinking | undefined {
-  const { reasoning } = conversation;
-  const { outputTokensCap, reasonsByEffort } = asked;
-  if (reasoning === null) return undefined;
-  if (!reasoning.enabled) return { type: 'disabled' };
-  if (!canThink(conversation, asked)) return undefined;
-  if (reasonsByEffort) return { type: 'adaptive' };
-  const share = SHARES[reasoning.effort ?? 'medium'] ?? SHARE_OF_MORE;
-  const budget = reasoning.budgetTokens ?? Math.floor(share * outputTokensCap);
-  return {
-    type: 'enabled',
-    budget_tokens: Math.min(Math.max(budget, BUDGET_TOKENS_MIN), outputTokensCap - 1),
-  };
-}
-
-/**
- * A budget for thinking has a least size, and must leave room for the answer. The choice of a tool has meaning, so of the two the
- * reasoning is left out.
- */
-export const canThink = (
-  conversation: Pick<Conversation, 'toolChoice'>,
-  { outputTokensCap, reasonsByEffort, upstreamModel }: AskedModel,
-): boolean =>
-  (reasonsByEffort || outputTokensCap > BUDGET_TOKENS_MIN) && !forcesTool(conversation, upstreamModel);
-
-/** How hard a model thinks that decides by itself how long, and the shape of its answer. */
+/** How hard the model thinks, and the shape of its answer. */
 function writeOutputConfig(
   conversation: Conversation,
   asked: AskedModel,
+  limits: ClaudeLimits | null,
   marks: NumberMarks,
 ): object | undefined {
-  const { reasoning, answerFormat } = conversation;
-  const takesEffort = asked.reasonsByEffort && reasoning?.enabled === true && canThink(conversation, asked);
-  const effort = takesEffort ? effortOf(reasoning, asked.outputTokensCap) : undefined;
+  const { answerFormat } = conversation;
+  const effort = writeEffort(conversation, asked, limits);
   const format =
     answerFormat?.type === 'json_schema'
       ? { type: 'json_schema', schema: structuredSchema(described(answerFormat), marks) }
       : undefined;
-  if (effort === undefined && format === undefined) return undefined;
-  // The least that the format has a word for.
-  return { effort: effort === 'minimal' ? 'low' : effort, format };
+  return effort === undefined && format === undefined ? undefined : { effort, format };
 }

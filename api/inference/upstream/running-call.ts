@@ -1,6 +1,6 @@
 import type { Provider } from '#core/catalog/catalog.ts';
 import { SECOND_MS } from '#core/clock.ts';
-import { betaHeaders } from '../../providers/messages-betas.ts';
+import { betaHeaders, withBetasOf } from '../../providers/messages-betas.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import type { PlacedImage } from '../admit/place-inline-images.ts';
 import type { AnswerIdentity } from '../formats/call-format.ts';
@@ -88,8 +88,8 @@ export class RunningCall extends HeldCall {
 
   dispatch(body: Buffer): UpstreamRequest {
     const { gateway } = this.options;
-    const { provider, format } = this.candidate;
-    const betas = format.name === 'messages' ? this.options.plan.betas : null;
+    const { provider, format, sentBetaFields = [] } = this.candidate;
+    const betas = format.name === 'messages' ? withBetasOf(sentBetaFields, this.options.plan.betas) : null;
     const { upstreamModel } = this.candidate.endpoint;
     const stream = this.asksStream;
     const { kind } = provider;
