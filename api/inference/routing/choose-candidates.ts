@@ -20,6 +20,7 @@ import { withOneSearch } from '../server-tools/read-server-tools.ts';
 import type { ServerTool, ServerTools } from '../server-tools/server-tools.ts';
 import { withoutServerTools } from '../server-tools/tool-types.ts';
 import { claudeLimits } from '../translation/claude-limits.ts';
+import { gptLimits } from '../translation/gpt-limits.ts';
 import {
   cannotBeSent,
   type TranslatedRequest,
@@ -184,8 +185,9 @@ class Translated {
 
 function translationKey(kind: string, to: TranslationTarget, asked: AskedModel): string {
   const target = typeof to === 'string' ? to : `own ${kind} ${asked.upstreamModel}`;
-  const limits = JSON.stringify([asked.reasonsByEffort, claudeLimits(asked.upstreamModel), asked.dialect]);
-  return `${target} ${asked.outputTokensCap} ${limits}`;
+  const { upstreamModel, reasonsByEffort: byEffort, outputTokensCap, dialect } = asked;
+  const limits = to === 'chat' ? gptLimits(upstreamModel) : claudeLimits(upstreamModel);
+  return `${target} ${outputTokensCap} ${JSON.stringify([byEffort, limits, dialect])}`;
 }
 
 function* translate(

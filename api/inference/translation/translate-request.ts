@@ -12,6 +12,7 @@ import { NumberMarks } from '../json/number-marks.ts';
 import { translatedTokensMax } from '../price/prompt-bound.ts';
 import { cacheOf } from './cache-marks.ts';
 import { claudeLimits } from './claude-limits.ts';
+import { cannotReason, gptLimits } from './gpt-limits.ts';
 import { orderResults } from './order-results.ts';
 import { placeSignatures } from './place-signatures.ts';
 import { readChat } from './read-chat.ts';
@@ -57,7 +58,7 @@ export function* translateInSteps(
   yield 'read';
   const conversation = { ...read, ...cacheOf(value), turns: orderResults(placeSignatures(read.turns)) };
   const body = yield* write(conversation, to, asked, unsupported, marks);
-  if (to === 'chat') nameLostEffort(value, conversation.reasoning, asked, unsupported);
+  if (to === 'chat') nameLostEffort(value, conversation, asked, unsupported);
   if (to === 'messages') nameLostReasoning(value, conversation, asked, unsupported);
   if (unsupported.first !== null) return cannotBeSent(unsupported.first);
   yield 'write';
@@ -91,25 +92,47 @@ function nameLostReasoning(
   asked: AskedModel,
   unsupported: UnsupportedFields,
 ): void {
-  const { reasoning_effort: named, reasoning: given } = value;
   const limits = claudeLimits(asked.upstreamModel);
   if (cannotRest(conversation, limits)) nameRest(value, unsupported);
   if (conversation.reasoning?.enabled !== true || canThink(conversation, asked, limits)) return;
+  nameReasoning(value, unsupported);
+}
+
+/** Names the fields that ask for reasoning. */
+function nameReasoning(
+  {
+    reasoning_effort: named,
+    reasoning: given,
+    thinking,
+    output_config: output,
+  }: Readonly<Record<string, unknown>>,
+  unsupported: UnsupportedFields,
+): void {
+  if (isRecord(thinking)) unsupported.leaveOut('thinking.type');
+  if (isRecord(output) && (output.effort ?? null) !== null) unsupported.leaveOut('output_config.effort');
   if (named !== undefined && named !== null) unsupported.leaveOut('reasoning_effort');
   if (!isRecord(given)) return;
   for (const name of ['effort', 'max_tokens', 'enabled'])
     if ((given[name] ?? null) !== null) unsupported.leaveOut(`reasoning.${name}`);
 }
 
-/** A wish for no reasoning is sent only as a word that the caller wrote and the server takes. */
+/**
+ * A wish for no reasoning is sent only as a word that the caller wrote and the server takes. Some models reason only where they are offered
+ * no tools.
+ */
 function nameLostEffort(
   value: Readonly<Record<string, unknown>>,
-  reasoning: Conversation['reasoning'],
-  { dialect }: AskedModel,
+  conversation: Conversation,
+  { upstreamModel, dialect }: AskedModel,
   unsupported: UnsupportedFields,
 ): void {
-  if (reasoning === null || reasoning.enabled) return;
-  if (reasoning.effort === 'none' && takenEffort('none', dialect.efforts) !== undefined) return;
+  const { reasoning } = conversation;
+  if (reasoning === null) return;
+  const limits = gptLimits(upstreamModel);
+  if (cannotReason(conversation, limits)) nameReasoning(value, unsupported);
+  if (reasoning.enabled) return;
+  const efforts = limits?.efforts ?? dialect.efforts;
+  if (reasoning.effort === 'none' && takenEffort('none', efforts) !== undefined) return;
   nameRest(value, unsupported);
 }
 

@@ -4,25 +4,26 @@ import type {
   AssistantPart,
   Conversation,
   FunctionTool,
-  Reasoning,
   ToolChoice,
   Turn,
   UserPart,
 } from '#core/conversation/conversation.ts';
 import { fitCallId } from '../formats/call-id-rules.ts';
 import { isOfRouter } from '../formats/call-signature.ts';
-import { effortOf, takenEffort } from '../formats/reasoning-words.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
+import { gptLimits, writeChatEffort, writeChatSampling } from './gpt-limits.ts';
 import { chatCallsOf, objectSchema, refuseLoneChoice } from './tool-words.ts';
 import { writeReasoning } from './write-reasoning.ts';
 
 /** The body for a provider that speaks the chat format, but for what the gateway writes into every body. */
 export function writeChat(
   conversation: Conversation,
-  { outputTokensCap, dialect }: Pick<AskedModel, 'outputTokensCap' | 'dialect'>,
+  { upstreamModel, outputTokensCap, dialect }: AskedModel,
   unsupported: UnsupportedFields,
 ): object {
-  const { system, turns, tools, toolChoice, reasoning, answerFormat, verbosity } = conversation;
+  const { system, turns, tools, toolChoice, answerFormat, verbosity } = conversation;
+  const limits = gptLimits(upstreamModel);
+  const effort = writeChatEffort(conversation, outputTokensCap, dialect.efforts, limits);
   refuseLoneChoice(conversation, unsupported);
   if (verbosity !== null && !dialect.takesVerbosity) unsupported.leaveOut(verbosity.at);
   return {
@@ -36,11 +37,9 @@ export function writeChat(
     tools: tools.length === 0 ? undefined : tools.map(writeTool),
     tool_choice: toolChoice === null || tools.length === 0 ? undefined : writeToolChoice(toolChoice),
     parallel_tool_calls: tools.length === 0 ? undefined : (conversation.parallelToolCalls ?? undefined),
-    temperature: conversation.temperature ?? undefined,
-    top_p: conversation.topP ?? undefined,
+    ...writeChatSampling(conversation, effort, limits, unsupported),
     top_k: conversation.topK ?? undefined,
-    stop: conversation.stop.length === 0 ? undefined : conversation.stop,
-    reasoning_effort: reasoning === null ? undefined : writeEffort(reasoning, outputTokensCap, dialect),
+    reasoning_effort: effort,
     response_format: writeFormat(answerFormat),
     verbosity: dialect.takesVerbosity ? verbosity?.level : undefined,
   };
@@ -150,17 +149,6 @@ const writeTool = ({ name, description, parameters, strict }: FunctionTool): obj
 
 const writeToolChoice = (choice: ToolChoice): unknown =>
   choice.type === 'tool' ? { type: 'function', function: { name: choice.name } } : choice.type;
-
-/** Some servers reject `none`, so it is sent only if the caller wrote it, to one that is known to take it. */
-function writeEffort(
-  reasoning: Reasoning,
-  outputTokensCap: number,
-  { efforts }: AskedDialect,
-): string | undefined {
-  const effort = reasoning.enabled ? effortOf(reasoning, outputTokensCap) : reasoning.effort;
-  if (effort === undefined || effort === null) return undefined;
-  return reasoning.enabled || effort === 'none' ? takenEffort(effort, efforts) : undefined;
-}
 
 function writeFormat(format: Conversation['answerFormat']): unknown {
   if (format === null) return undefined;
