@@ -57,6 +57,7 @@ export class ToolNaming {
 
   /** The tools that an answer must show in another way than the provider writes them. */
   get shown(): ToolNames {
+    if (this.#tools.size === 0) return NO_TOOL_NAMES;
     return new Map([...this.#tools].filter(([given, tool]) => differs(given, tool)));
   }
 
