@@ -39,6 +39,12 @@ export const codeByErrorName: ReadonlyMap<string, ErrorCode> = new Map<string, E
   ['organization_spend_limit_exceeded', 'gateway_capacity'],
   ['project_spend_limit_exceeded', 'gateway_capacity'],
   ['billing_error', 'gateway_capacity'],
+  ['insufficient_user_quota', 'gateway_capacity'],
+  ['exceeded_current_quota_error', 'gateway_capacity'],
+  ['Arrearage', 'gateway_capacity'],
+  ['NOT_ENOUGH_BALANCE', 'gateway_capacity'],
+  // Zhipu's number for an account without money.
+  ['1113', 'gateway_capacity'],
   // Our key or our account, where others would say that the request is wrong.
   ['invalid_api_key', 'gateway_unavailable'],
   ['API_KEY_INVALID', 'gateway_unavailable'],
@@ -50,9 +56,14 @@ export const codeByErrorName: ReadonlyMap<string, ErrorCode> = new Map<string, E
   ['BILLING_DISABLED', 'gateway_capacity'],
   ['unsupported_country_region_territory', 'gateway_unavailable'],
   ['account_deactivated', 'gateway_unavailable'],
+  ['organization_restricted', 'gateway_unavailable'],
   ['authentication_error', 'gateway_unavailable'],
   ['overloaded_error', 'model_busy'],
   ['rate_limit_error', 'model_busy'],
+  ['Throttling', 'model_busy'],
+  ['Throttling.RateQuota', 'model_busy'],
+  ['Throttling.AllocationQuota', 'model_busy'],
+  ['ThrottlingException', 'model_busy'],
 ]);
 
 /** Names that say no more than their status does. They count only in a stream, which has no status. */

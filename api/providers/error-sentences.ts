@@ -90,6 +90,10 @@ const TOO_LONG: readonly RegExp[] = [
   /too many (?:input |prompt )?tokens/i,
   /reduce the length of (?:the |your )?(?:messages|prompt|input|conversation)/i,
   /(?:input|prompt) (?:token count|tokens|length)[^.]{0,60} exceeds?/i,
+  /(?:input|prompt) token count (?:is|of) \d/i,
+  /max_seq_len/i,
+  /token (?:length|count)s? exceeds? (?:the )?model/i,
+  /total length [\d,]{1,15} (?:characters|tokens) exceeds/i,
   /tokens? (?:in the )?(?:input|prompt)[^.]{0,40} (?:exceed|limit)/i,
   /inputs?\W{0,3} tokens \+ /i,
   /(?:prompt|input) tokens? too long/i,
@@ -97,7 +101,7 @@ const TOO_LONG: readonly RegExp[] = [
   /(?:prompt|input) exceeds? (?:the )?max(?:imum)? (?:length|len|size)/i,
   /(?:prompt|input|context|conversation|request) too long/i,
   // Some vendors answer in Chinese: the input, the context or the tokens are above the limit.
-  /(?:输入|上下文|提示词|token)[^。]{0,20}(?:超过|超出|过长|超长)/i,
+  /(?:输入|上下文|提示词|prompt|token)[^。]{0,20}(?:超过|超出|过长|超长)/i,
   /range of input length/i,
   /exceeds? (?:the )?max(?:imum)? (?:message|prompt|input) tokens/i,
 ];
@@ -179,6 +183,7 @@ const VERDICTS: readonly RegExp[] = [
   /flagged (?:as|by|for)/i,
   /contains? (?:[\w-]{1,20} ){0,3}(?:inappropriate|prohibited|sensitive|unsafe|harmful|illegal|nsfw) (?:content|words?|information|material|language)/i,
   /(?:blocked|rejected|refused|denied|filtered|intercepted|stopped) (?:by|due to|because of|as a result of|for) (?:[\w']{1,20} ){0,3}(?:guardrail|safety|moderation|content filter|compliance|censor)/i,
+  /(?:input|output)_guardrail_triggered/i,
   /guardrails? (?:[\w-]{1,20} ){0,2}(?:intervened|blocked|triggered|tripped|violated)/i,
   /(?:prompt|content|output|response) (?:[\w']{1,20} ){0,6}(?:is|was|were|been) blocked/i,
   /new_sensitive/i,

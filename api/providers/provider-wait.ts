@@ -22,11 +22,15 @@ export function waitInHeaders(headers: Headers, nowMs: number): number | null {
     const waitMs = ms !== null && DECIMAL.test(ms) ? bounded(Number(ms)) : null;
     if (waitMs !== null) return waitMs;
   }
-  const text = textIn(headers, 'retry-after');
+  const text = textIn(headers, 'retry-after') ?? textIn(headers, 'x-retry-after');
   const untilMs = text === null ? null : httpDate(text);
   const waitMs = untilMs === null ? waitUntil(text ?? '', sentAtMs) : bounded(untilMs - sentAtMs);
-  // A value that cannot be read says nothing, so that the limits beside it count.
-  return waitMs ?? waitForReset(headers, sentAtMs);
+  // A value that cannot be read says nothing, so that the limits beside it count. One cloud's clock for a limit has a name of its own.
+  return (
+    waitMs ??
+    waitForReset(headers, sentAtMs) ??
+    waitUntil(textIn(headers, 'x-ratelimit-timeremaining') ?? '', sentAtMs)
+  );
 }
 
 /** The longest wait for a limit of which nothing is left. */
@@ -92,7 +96,7 @@ const ISO_DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{
 export function waitInError(error: Readonly<Record<string, unknown>>, nowMs: number): number | null {
   const { availability, metadata, details } = error;
   for (const place of [error, availability, metadata]) {
-    const ms = isRecord(place) ? memberMs(place) : null;
+    const ms = isRecord(place) ? memberMs(place, nowMs) : null;
     if (ms !== null) return ms;
   }
   const repeated = isRecord(metadata) && isRecord(metadata.headers) ? inLowerCase(metadata.headers) : {};
@@ -108,21 +112,36 @@ function waitInMessage({ message }: Readonly<Record<string, unknown>>, nowMs: nu
 }
 
 const MESSAGE_CHARS = 2_000;
-/** `Limit resets at: 2026-11-20 10:00:09 UTC`. */
+/** `Limit resets at: 2026-11-20 10:00:09 UTC`, `You will regain access on 2026-12-01 at 00:00 UTC.`. */
 const DATED =
-  /(?:resets?|try again|retry|available)(?: again)? (?:at|after|on):? (\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?) ?(?:Z|UTC|GMT|\+00:00)/i;
+  /(?:resets?|try again|retry|available|access)(?: again)? (?:at|after|on|tomorrow at):? (\d{4}-\d{2}-\d{2})(?:[ T]| at )(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) ?(?:Z|UTC|GMT|\+00:00)/i;
 
-function memberMs(place: Readonly<Record<string, unknown>>): number | null {
+function memberMs(place: Readonly<Record<string, unknown>>, nowMs: number): number | null {
   const ms = place.retry_after_ms ?? place.retryAfterMs;
   if (isWait(ms)) return Math.ceil(ms);
-  const seconds = SECONDS_NAMES.map((name) => place[name]).find((value) => isWait(value));
-  return seconds === undefined ? null : Math.ceil(seconds * SECOND_MS);
+  for (const name of SECONDS_NAMES) {
+    const value = place[name];
+    if (isWait(value)) return Math.ceil(value * SECOND_MS);
+    const waitMs =
+      typeof value === 'string' && value.length <= DURATION_CHARS ? waitUntil(value, nowMs) : null;
+    if (waitMs !== null) return waitMs;
+  }
+  for (const name of TIME_NAMES) {
+    const value = place[name];
+    const waitMs =
+      typeof value === 'number' && value > LONGEST_WAIT_S ? waitUntil(String(value), nowMs) : null;
+    if (waitMs !== null) return waitMs;
+  }
+  return null;
 }
 
 const SECONDS_NAMES = [
-  ...['retry_after', 'retry_after_seconds', 'retryAfter', 'retryAfterSeconds'],
-  ...['resets_in_seconds', 'reset_seconds', 'reset_after_seconds'],
+  ...['retry_after', 'retry_after_seconds', 'retryAfter', 'retryAfterSeconds', 'retry_in'],
+  ...['resets_in_seconds', 'reset_seconds', 'reset_after_seconds', 'estimated_time'],
 ];
+/** Times since 1970. */
+const TIME_NAMES = ['reset_at', 'resets_at', 'resetAt', 'resetsAt'];
+const DURATION_CHARS = 40;
 
 const isWait = (value: unknown): value is number =>
   typeof value === 'number' && value >= 0 && value <= LONGEST_WAIT_S * SECOND_MS;

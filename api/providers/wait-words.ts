@@ -19,8 +19,17 @@ export function waitInWords(message: string): number | null {
     const duration = readDuration(text, begin.index + begin[0].length);
     if (duration !== null) return duration.ms;
   }
-  return null;
+  const [, amount, unit] = CHINESE_WAIT.exec(text) ?? [];
+  return amount === undefined ? null : Math.ceil(Number(amount) * (CHINESE_UNITS.get(unit) ?? SECOND_MS));
 }
+
+/** "Try again after 30 seconds": the time stands before the word for later. */
+const CHINESE_WAIT = /(\d{1,6}(?:\.\d{1,3})?) ?(秒|分钟|小时)(?:之)?后(?:再|重|后)?(?:试|次)/;
+const CHINESE_UNITS: ReadonlyMap<string | undefined, number> = new Map([
+  ['秒', SECOND_MS],
+  ['分钟', MINUTE_MS],
+  ['小时', HOUR_MS],
+]);
 
 /** A whole text that is a length of time; `null`: it is another. */
 export function durationMs(text: string): number | null {

@@ -203,6 +203,16 @@ describe('an answer of nothing, with status 200 and a number for what went wrong
     expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
   });
 
+  it('is the error that its words tell where it is nothing else', async () => {
+    const message = 'length of prompt_tokens (57535) must be less than max_seq_len (32768)';
+    provider.answers = plays(JSON.stringify({ code: 20_015, message, data: null }), 'application/json');
+    for (const stream of [false, true]) {
+      const response = await ask('chat only', 'chat', stream);
+      expect([response.status, (await response.json()).error.code]).toEqual([413, 'request_too_large']);
+    }
+    expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
+  });
+
   it('is none where the number says that all is well', async () => {
     const whole = { ...JSON.parse(wires.chat.json(TEXT)), base_resp: { status_code: 0, status_msg: '' } };
     provider.answers = plays(JSON.stringify(whole), 'application/json');

@@ -135,6 +135,73 @@ describe('any other server’s error, by its status', () => {
       { error: { code: 403, message: 'Key limit exceeded (total limit).' } },
       'gateway_capacity',
     ],
+    ...[
+      'You have reached your specified API usage limits. You will regain access on 2026-12-01.',
+      'Your credit balance is too low to access the API.',
+    ].map((message): [string, number, unknown, ErrorCode] => [
+      `our account’s money, said as a bad request: ${message}`,
+      400,
+      { error: { type: 'invalid_request_error', message } },
+      'gateway_capacity',
+    ]),
+    [
+      'an account that was suspended for its bill',
+      412,
+      {
+        error: {
+          message: 'Account acme-1 is suspended, possibly due to reaching the monthly spending limit',
+        },
+      },
+      'gateway_capacity',
+    ],
+    [
+      'a team without credit',
+      403,
+      { code: 'x', error: "Your newly created team doesn't have any credits or licenses yet." },
+      'gateway_capacity',
+    ],
+    ['no money, by a number', 429, { error: { code: '1113', message: 'x' } }, 'gateway_capacity'],
+    [
+      'our key, said as a bad request',
+      400,
+      { error: 'Incorrect API key provided: xa***' },
+      'gateway_unavailable',
+    ],
+    [
+      'our project, said as a refusal',
+      403,
+      { error: { code: 403, message: 'Your project has been denied access.', status: 'PERMISSION_DENIED' } },
+      'gateway_unavailable',
+    ],
+    [
+      'a caller’s words about a key',
+      400,
+      { error: { message: "messages.0: 'Incorrect API key' is no text" } },
+      'invalid_request',
+    ],
+    ['a rate, said as a bad request', 400, { error: { code: 'Throttling', message: 'x' } }, 'model_busy'],
+    ['a rate by the type of AWS', 400, { __type: 'ThrottlingException', message: 'x' }, 'model_busy'],
+    [
+      'errors in a list',
+      400,
+      {
+        success: false,
+        errors: [{ code: 5_021, message: 'exceeded this model context window limit (32000)' }],
+      },
+      'request_too_large',
+    ],
+    [
+      'a number with its words',
+      400,
+      { error_code: 336_007, error_msg: 'prompt tokens too long' },
+      'request_too_large',
+    ],
+    [
+      'an answer that the vendor keeps back, said as a failure',
+      500,
+      { error: { code: 'data_inspection_failed', message: 'x' } },
+      'provider_refused',
+    ],
     [
       'too many tokens a minute, said as too large',
       413,

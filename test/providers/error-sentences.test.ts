@@ -26,6 +26,15 @@ const tooLong: readonly (readonly [vendor: string, detail: Readonly<Record<strin
   ],
   ['llama.cpp, by its type', { type: 'exceed_context_size_error', message: 'no' }],
   ['llama.cpp, by its counts', { message: 'no', n_prompt_tokens: 66_202, n_ctx: 65_536 }],
+  [
+    'Vertex',
+    said(
+      'Unable to submit request because the input token count is 1251952 but model only supports up to 1048576.',
+    ),
+  ],
+  ['SiliconFlow', said('length of prompt_tokens (57535) must be less than max_seq_len (32768).')],
+  ['Moonshot', said('Total message token length exceed model limit')],
+  ['Zhipu', said('Prompt 超长')],
   ['xAI', said("This model's maximum prompt length is 131072 but the request contains 140000 tokens.")],
   ['Groq', said('Please reduce the length of the messages or completion.')],
   ['vLLM', said("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.")],

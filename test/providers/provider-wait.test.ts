@@ -13,6 +13,8 @@ describe('the wait that headers name', () => {
     ['seconds', { 'retry-after': '7' }, 7_000],
     ['parts of a second', { 'retry-after': '0.25' }, 250],
     ['milliseconds', { 'retry-after-ms': '2500', 'retry-after': '3' }, 2_500],
+    ['a name of its own', { 'x-retry-after': '7' }, 7_000],
+    ['what is left of the time of a limit', { 'x-ratelimit-timeremaining': '38' }, 38_000],
     ['milliseconds of Azure', { 'x-ms-retry-after-ms': '1200' }, 1_200],
     ['a date', { 'retry-after': 'Fri, 20 Nov 2026 10:00:09 GMT' }, 9_000],
     [
@@ -148,14 +150,23 @@ describe('the wait that an error names', () => {
     [{ details: [{ metadata: { quotaResetDelay: '1m2.5s' } }] }, 62_500],
     [{ message: 'Rate limit exceeded. Limit resets at: 2026-11-20 10:00:09 UTC' }, 9_000],
     [{ message: 'Quota used up, try again at 2026-11-20T10:01:00Z.' }, 60_000],
+    [{ message: 'You will regain access on 2026-11-21 at 00:00 UTC.' }, 14 * 3_600_000],
+    [{ error: 'Model is currently loading', estimated_time: 20.5 }, 20_500],
+    [{ retry_after: '11' }, 11_000],
+    [{ retryAfter: '1m2s' }, 62_000],
+    [{ retry_in: 30 }, 30_000],
+    [{ reset_at: NOW_MS / 1_000 + 30 }, 30_000],
+    [{ resetsAt: NOW_MS + 30_000 }, 30_000],
   ])('is read from %j', (error, ms) => {
     expect(waitInError({ ...error }, NOW_MS)).toBe(ms);
   });
 
   it.each([
     {},
-    { retry_after: '11' },
+    { retry_after: 'soon' },
     { retry_after: -1 },
+    { reset_at: 30 },
+    { resets_at: 'tomorrow' },
     { retry_after: 1e12 },
     { metadata: { headers: [] } },
     { details: {} },
@@ -196,6 +207,10 @@ describe('a wait', () => {
     ['Please retry after 1-2 minutes', 120_000],
     ['Please wait for 3 people, then try again in 5s', 5_000],
     ['Retry-After: soon', null],
+    ['请 30 秒后重试', 30_000],
+    ['请求过于频繁，请1分钟后再试', 60_000],
+    ['额度已用完，2小时之后再试', 7_200_000],
+    ['服务 24 小时在线', null],
   ])('is read where it is in words: %s', (message, ms) => {
     expect(waitInWords(message)).toBe(ms);
   });

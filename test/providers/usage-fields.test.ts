@@ -458,6 +458,14 @@ describe('where the numbers of one record contradict each other', () => {
       [10, 140, 0, 0, null],
     ],
     [
+      'more was cached than read, so it was beside, whatever the total is the sum of',
+      {
+        ...{ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+        prompt_tokens_details: { cached_tokens: 1_000 },
+      },
+      [1_010, 5, 1_000, 0, null],
+    ],
+    [
       'more was cached than read, and no total says that it was beside',
       { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 99 } },
       [10, 5, 10, 0, null],

@@ -26,7 +26,7 @@ import { areReadable, readableChoices } from './whole-choices.ts';
 export function readChatAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
   const found = recordsOfAnswer(answer, chatCounts);
   const usage = found.sent?.usage ?? null;
-  if (saysError(answer, value.choices)) return { kind: 'error', usage };
+  if (saysError(answer, value.choices) || isErrorAlone(answer)) return { kind: 'error', usage };
   if (presentMember(answer, 'choices') === null) return { kind: 'malformed', usage };
   const text = new AnswerText();
   addChat(text, value);

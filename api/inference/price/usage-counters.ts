@@ -56,14 +56,13 @@ export function readCounters(value: Record<string, unknown>, reading: UsageReadi
 /**
  * The total tells what a vendor leaves out of the other two counters: caches that are greater than the prompt stand beside it,
  * and what is left beyond the prompt was written, reasoning above all, also where the answer has no counter. Without a total, reasoning that is greater than the answer
- * cannot be a part of it. A total that is the sum of both is believed: then nothing is counted twice.
+ * cannot be a part of it. A total that is the sum of both is believed, so nothing is counted twice, but for caches that are greater than the prompt: gateways of
+ * Claude's accounts (CLIProxyAPI#2281) add up the two counters and leave the caches out of both.
  */
 function balance(counters: Counters, total: number | null): void {
   const { prompt, cached, cacheWritten, completion, reasoning } = counters;
   const ofCaches = (cached ?? 0) + (cacheWritten ?? 0);
-  if (prompt !== null && total !== null && ofCaches > prompt) {
-    if (total >= prompt + ofCaches + (completion ?? 0)) counters.prompt = prompt + ofCaches;
-  }
+  if (prompt !== null && total !== null && ofCaches > prompt) counters.prompt = prompt + ofCaches;
   const read = wholePrompt(counters, false);
   if (completion === null) {
     if (read !== null && total !== null && total > read) counters.completion = total - read;

@@ -141,7 +141,12 @@ function codeOf(httpStatus: number, detail: Record<string, unknown>): ErrorCode 
   if (named !== undefined && (httpStatus < 300 || httpStatus >= 400)) return codeOfBadRequest(detail);
   const status = httpStatus >= 300 ? httpStatus : (namedStatus(detail) ?? 502);
   const isUnsaid = httpStatus < 300 && namedStatus(detail) === null;
-  return (isUnsaid ? firstCode(names, codeByStreamErrorName) : undefined) ?? codeOfStatus(status, detail);
+  if (!isUnsaid) return codeOfStatus(status, detail);
+  const byWords = codeOfBadRequest(detail);
+  return (
+    firstCode(names, codeByStreamErrorName) ??
+    (byWords === 'invalid_request' ? codeOfStatus(status, detail) : byWords)
+  );
 }
 
 function firstCode(names: readonly string[], codes: ReadonlyMap<string, ErrorCode>): ErrorCode | undefined {
@@ -160,7 +165,8 @@ function codeOfStatus(status: number, detail: Record<string, unknown>): ErrorCod
     case 402:
       return 'gateway_capacity';
     case 403:
-      return isOurMoney(detail) ? 'gateway_capacity' : 'provider_refused';
+      if (isOurMoney(detail)) return 'gateway_capacity';
+      return isOurKey(detail) ? 'gateway_unavailable' : 'provider_refused';
     case 404:
       return 'no_provider';
     case 408:
@@ -183,14 +189,16 @@ function codeOfStatus(status: number, detail: Record<string, unknown>): ErrorCod
     case 502:
       return 'provider_error';
     default:
-      // Some servers fail at a prompt that their model cannot take.
-      return status === 500 && saysTooLong(detail) ? 'request_too_large' : 'upstream_error';
+      // Some servers fail at a prompt that their model cannot take, or at an answer that their vendor keeps back.
+      if (status === 500 && saysTooLong(detail)) return 'request_too_large';
+      return status === 500 && saysPolicy(detail) ? 'provider_refused' : 'upstream_error';
   }
 }
 
 /** Whose fault a request is that the provider calls wrong. */
 function codeOfBadRequest(detail: Record<string, unknown>): ErrorCode {
   if (isOurMoney(detail)) return 'gateway_capacity';
+  if (isOurKey(detail)) return 'gateway_unavailable';
   if (saysPolicy(detail)) return 'provider_refused';
   return saysTooLong(detail) ? 'request_too_large' : 'invalid_request';
 }
@@ -199,19 +207,31 @@ function namesOf(detail: Record<string, unknown>): unknown[] {
   const metadata = isRecord(detail.metadata) ? detail.metadata : {};
   const infos = Array.isArray(detail.details) ? detail.details.filter((each) => isRecord(each)) : [];
   const reasons = infos.map((info) => info.reason);
-  return [metadata.error_type, detail.error_type, detail.code, detail.type, ...reasons, detail.status];
+  const ofAws = detail.__type;
+  return [metadata.error_type, detail.error_type, detail.code, detail.type, ofAws, ...reasons, detail.status];
 }
 
-/**
- * A limit set on the operator's key, said with 403, and an account without credit, said with 400. Sentences that begin so:
- * others may repeat what the caller wrote.
- */
-const isOurMoney = (detail: Record<string, unknown>): boolean =>
-  typeof detail.message === 'string' &&
-  /^(key limit exceeded|insufficient (credits|balance)|your credit balance is too low)/i.test(detail.message);
+/** A limit set on the operator's key, said with 403, and an account without credit, said with 400 or 412. */
+const isOurMoney = (detail: Record<string, unknown>): boolean => beginsWith(detail, OUR_MONEY);
+
+/** The operator's key or account, said with 400. */
+const isOurKey = (detail: Record<string, unknown>): boolean => beginsWith(detail, OUR_KEY);
+
+/** Sentences that begin so: others may repeat what the caller wrote. A few have their names in front. */
+function beginsWith({ message, error }: Record<string, unknown>, words: RegExp): boolean {
+  const sentence = typeof message === 'string' ? message : error;
+  return typeof sentence === 'string' && words.test(sentence.slice(0, BEGINNING_CHARS));
+}
+
+const BEGINNING_CHARS = 200;
+const OUR_MONEY =
+  /^(?:key limit exceeded|insufficient (?:credits|balance)|not enough balance|your credit balance is too low|you have reached your specified api usage limits|your (?:newly created )?team (?:doesn't have|has no) any credits|user quota is not enough|sorry, your account balance is insufficient|account \S{1,80} is suspended, possibly due to reaching the monthly spending limit)/i;
+const OUR_KEY =
+  /^(?:incorrect api key|invalid api key|api key (?:not (?:valid|found)|expired|is invalid)|organization has been restricted|your project has been denied access|account \S{1,80} is suspended|access denied, please make sure your account is in good standing)/i;
 
 /**
- * `{error: {…}}`, `{error: "text"}`, `[{error: {…}}]`, `{message, type, code}`, `{fault}`, `{detail}`: all seen in the wild.
+ * `{error: {…}}`, `{error: "text"}`, `[{error: {…}}]`, `{message, type, code}`, `{errors: [{…}]}`, `{error_code, error_msg}`, `{fault}`, `{detail}`: all seen in
+ * the wild.
  */
 function findDetail(body: unknown): Record<string, unknown> {
   const first: unknown = Array.isArray(body) ? body[0] : body;
@@ -222,7 +242,9 @@ function findDetail(body: unknown): Record<string, unknown> {
   // The last event of a stream of responses that failed.
   if (isRecord(first.response) && isRecord(first.response.error))
     return withTypeBeside(first.response.error, first.response);
-  if (typeof first.error === 'string') return { message: first.error };
+  if (typeof first.error === 'string') return { ...first, message: first.error };
+  if (Array.isArray(first.errors) && isRecord(first.errors[0])) return first.errors[0];
+  if (typeof first.error_msg === 'string') return { message: first.error_msg, code: first.error_code };
   const numbered = readNumberedError(first.base_resp);
   if (numbered !== null) return numbered;
   if (Array.isArray(first.choices)) {
