@@ -3,12 +3,14 @@ import { isOwnReasoning } from '../../providers/signed-reasoning.ts';
 import type { JsonObject, MemberChanges } from '../json/json-object.ts';
 import { readCallSignature } from './call-signature.ts';
 import { editMember, sentBytes } from './edit-member.ts';
+import { encryptsReasoning } from './reasoning-words.ts';
 import { isMarkedReasoning, readIssuer } from './signed-reasoning.ts';
-import { textOf } from './values.ts';
+import { records, textOf } from './values.ts';
 
 /*
- * Reasoning in a conversation that another provider has written. A provider that keeps its reasoning signed refuses a call with
- * reasoning that it has not signed, so such reasoning is left out where the caller's own format passes.
+ * Reasoning in a conversation that its provider cannot read. A provider that keeps its reasoning signed refuses a call with reasoning
+ * that it has not signed, and OpenAI looks for reasoning without its encrypted form among items that nobody has stored. Such reasoning
+ * is left out where the caller's own format passes.
  */
 
 /** Stands in every part that may be foreign: our marks, and the empty signature of a server that signs nothing. */
@@ -18,8 +20,16 @@ const NEEDLES = [
 ].map((text) => Buffer.from(text));
 const THINKING = Buffer.from('"thinking":');
 const SIGNATURE = Buffer.from('"signature":');
+const REASONING = Buffer.from('"reasoning"');
+/** It ends the types of other items that are encrypted. */
+const COMPACTION = Buffer.from('compaction"');
+const ENCRYPTED = Buffer.from('"encrypted_content"');
+/** No encrypted form, as clients print it. */
+const NOT_ENCRYPTED = ['null', ' null', '""', ' ""'].map((text) =>
+  Buffer.from(`"encrypted_content":${text}`),
+);
 
-/** @param upstreamModel Only the models of one vendor refuse reasoning without a signature. */
+/** @param upstreamModel Only the models of two vendors refuse reasoning that is not signed or encrypted. */
 export function leaveOutForeignReasoning(
   body: JsonObject,
   member: 'messages' | 'input',
@@ -30,11 +40,15 @@ export function leaveOutForeignReasoning(
   if (bytes === null) return;
   const isSigned = member === 'messages' && /claude/i.test(upstreamModel);
   const mayBeForeign =
-    NEEDLES.some((needle) => bytes.includes(needle)) || (isSigned && lacksSignature(bytes));
+    NEEDLES.some((needle) => bytes.includes(needle)) ||
+    (isSigned && lacksSignature(bytes)) ||
+    (member === 'input' && mayLackEncrypted(bytes));
   if (!mayBeForeign) return;
   const edit = (value: unknown): unknown => {
     if (!Array.isArray(value)) return value;
-    return member === 'input' ? withoutItems(value) : withoutBlocks(value, isSigned);
+    return member === 'input'
+      ? withoutItems(value, encryptsReasoning(upstreamModel))
+      : withoutBlocks(value, isSigned);
   };
   editMember(body, member, edit, changes);
 }
@@ -42,19 +56,40 @@ export function leaveOutForeignReasoning(
 /** Some clients print a thinking block without the member. */
 const lacksSignature = (bytes: Buffer): boolean => countOf(bytes, THINKING) > countOf(bytes, SIGNATURE);
 
+/** Clients that ask for the encrypted form send it with every item, and their bodies are not parsed. */
+const mayLackEncrypted = (bytes: Buffer): boolean =>
+  bytes.includes(REASONING) &&
+  (NOT_ENCRYPTED.some((needle) => bytes.includes(needle)) ||
+    countOf(bytes, REASONING) + countOf(bytes, COMPACTION) > countOf(bytes, ENCRYPTED));
+
 function countOf(bytes: Buffer, needle: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + needle.length)) count++;
   return count;
 }
 
-function withoutItems(items: readonly unknown[]): readonly unknown[] {
-  const own = items.filter((item) => !isForeignItem(item));
+function withoutItems(items: readonly unknown[], isEncrypted: boolean): readonly unknown[] {
+  const own = items.filter((item) => !isForeignItem(item, isEncrypted));
   return own.length === items.length ? items : own;
 }
 
-const isForeignItem = (item: unknown): boolean =>
-  isRecord(item) && item.type === 'reasoning' && isMarkedReasoning(textOf(item.encrypted_content));
+/** Other servers read reasoning in plain text. An item with neither that nor an encrypted form has its id alone. */
+function isForeignItem(item: unknown, isEncrypted: boolean): boolean {
+  if (!isRecord(item) || item.type !== 'reasoning') return false;
+  const encrypted = textOf(item.encrypted_content);
+  if (encrypted !== '') return isMarkedReasoning(encrypted);
+  return isEncrypted || saysNothing(item);
+}
+
+/** What stands in a member that is not known may be its text. */
+function saysNothing(item: Record<string, unknown>): boolean {
+  const hasMore = Object.keys(item).some((name) => !REASONING_ITEM.has(name) && (item[name] ?? null) !== null);
+  const hasText = (list: unknown): boolean =>
+    textOf(list) !== '' || records(list).some(({ text }) => textOf(text) !== '');
+  return !hasMore && !hasText(item.content) && !hasText(item.summary);
+}
+
+const REASONING_ITEM = new Set(['type', 'id', 'status', 'summary', 'content', 'encrypted_content']);
 
 /** A message of which nothing is left is left out, and its neighbours become one, because the roles take turns. */
 function withoutBlocks(messages: readonly unknown[], isSigned: boolean): readonly unknown[] {

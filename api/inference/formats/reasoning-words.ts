@@ -53,6 +53,17 @@ export function reasonsByEffort(upstreamModel: string): boolean {
   return version !== null && isNewer(version, LAST_WITH_BUDGET);
 }
 
+/**
+ * Whether a model of OpenAI reasons, and so gives its reasoning in encrypted form to a caller for whom nothing is stored. The models
+ * with `-chat` in their names answer 400 to that wish.
+ */
+export const encryptsReasoning = (upstreamModel: string): boolean =>
+  GPT_REASONER.test(upstreamModel.toLowerCase());
+
+/** `gpt-5`, `openai/gpt-5.6-terra`, `o3`, `o4-mini`, `codex-mini-latest`. */
+const GPT_REASONER =
+  /(?:^|[/:])(?:o[134](?![\w.])|codex-mini|gpt-(?:[5-9]|[12]\d)(?:\.\d{1,2})?(?![\d.])(?!-chat))/;
+
 export interface ClaudeVersion {
   major: number;
   minor: number;

@@ -5,9 +5,10 @@ import { type JsonObject, type MemberChanges, rebuildJsonObject } from '../json/
 import { fitResponsesCallIds } from './call-id-rules.ts';
 import { editMember } from './edit-member.ts';
 import { leaveOutForeignReasoning } from './foreign-reasoning.ts';
-import { takenEffort } from './reasoning-words.ts';
+import { encryptsReasoning, takenEffort } from './reasoning-words.ts';
 import {
   commonChanges,
+  parseMember,
   writeDialect,
   writeOutputCap,
   writePlainModel,
@@ -26,6 +27,7 @@ export function buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId
   writeOutputCap(plan, candidate, { fields: [ownField], ownField, onlyOwn: false, required: false }, changes);
   // Some servers keep what nobody forbids them to: for all callers of the account.
   changes.set('store', 'false');
+  askForEncryptedReasoning(plan.body, candidate, changes);
   if (routesBetweenVendors) writeRouterDialect(plan, candidate, agentId, changes);
   else {
     writePlainModel(candidate, changes);
@@ -33,6 +35,23 @@ export function buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId
   }
   return rebuildJsonObject(plan.body, changes);
 }
+
+/** Nothing is stored, so OpenAI takes back only reasoning that comes in encrypted form, which it sends to those who ask for it. */
+function askForEncryptedReasoning(
+  body: JsonObject,
+  { endpoint, provider: { dialect } }: Candidate,
+  changes: MemberChanges,
+): void {
+  const { fields, refusedFields } = dialect;
+  const isTaken = !refusedFields.has(INCLUDE) && (fields === null || fields.responses.has(INCLUDE));
+  if (!isTaken || !encryptsReasoning(endpoint.upstreamModel)) return;
+  const names = parseMember(body, INCLUDE) ?? [];
+  if (!Array.isArray(names) || names.includes(ENCRYPTED)) return;
+  changes.set(INCLUDE, JSON.stringify([...names, ENCRYPTED]));
+}
+
+const INCLUDE = 'include';
+const ENCRYPTED = 'reasoning.encrypted_content';
 
 /** The effort in a word of the server's own scale; left out where it has none (`fit-to-dialect.ts`). */
 function writePlainEffort(body: JsonObject, efforts: Dialect['efforts'], changes: MemberChanges): void {
