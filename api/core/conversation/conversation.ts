@@ -118,6 +118,8 @@ export interface CallerTool {
   isCustom: boolean;
   /** It is one of the `functions` that chats had before there were tools, and is called in that way. */
   isLegacy: boolean;
+  /** It is a search for tools that the caller runs, and has a type of its own in place of a name. */
+  isSearch: boolean;
 }
 
 export type ToolNames = ReadonlyMap<string, CallerTool>;

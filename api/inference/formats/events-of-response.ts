@@ -1,3 +1,4 @@
+import { isRecord } from '#core/is-record.ts';
 import { namedEvent } from './stream-text.ts';
 import { piecesOf } from './text-pieces.ts';
 import { records, textOf } from './values.ts';
@@ -46,11 +47,16 @@ function begunItem(item: Record<string, unknown>): object {
   const begun: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(item)) {
     if (NOT_YET.has(name)) continue;
-    const isText = typeof value === 'string' && WRITTEN.has(name);
-    const isList = Array.isArray(value) && WRITTEN.has(name);
-    begun[name] = isText ? '' : isList ? [] : RESULTS.has(name) ? null : value;
+    begun[name] = WRITTEN.has(name) ? nothingOf(value) : RESULTS.has(name) ? null : value;
   }
   return 'status' in item ? { ...begun, status: 'in_progress' } : begun;
+}
+
+/** The arguments of some calls are a record. */
+function nothingOf(value: unknown): unknown {
+  if (typeof value === 'string') return '';
+  if (Array.isArray(value)) return [];
+  return isRecord(value) ? {} : value;
 }
 
 /** Members that the model writes into an item bit by bit. */

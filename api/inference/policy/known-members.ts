@@ -121,7 +121,7 @@ const kindTable: Readonly<Record<string, ObjectKind>> = {
   'responses item': {
     ...members('type', 'id', 'role', 'call_id', 'name', 'arguments', 'parsed_arguments', 'status', 'phase'),
     ...members('encrypted_content', 'format', 'signature', 'cache_control', 'namespace', 'input'),
-    ...members('operation', 'action', 'actions'),
+    ...members('operation', 'action', 'actions', 'execution'),
     content: 'responses part',
     output: 'responses part',
     summary: 'responses part',
@@ -169,7 +169,7 @@ const kindTable: Readonly<Record<string, ObjectKind>> = {
     ),
     function: 'called function',
     custom: 'called function',
-    ...members('format', 'input_examples'),
+    ...members('format', 'input_examples', 'execution'),
     citations: 'citations',
     tools: 'tool',
   },

@@ -8,16 +8,21 @@ import { serverToolType } from '../server-tools/tool-types.ts';
  * the body's own list alone, where they are given bounds (`server-tools/`).
  */
 
-const isChatTool = (type: string): boolean => CALLER_DEFINED.has(type);
+const isChatTool: IsServed = (type) => CALLER_DEFINED.has(type);
 /** `shell` and `local_shell` are not among those that the caller runs: some providers run them in a sandbox. */
-const isResponsesTool = (type: string): boolean =>
-  CALLER_DEFINED.has(type) || type === 'apply_patch' || /^computer(_use_preview|_\d{8})?$/.test(type);
+const isResponsesTool: IsServed = (type, { execution }) =>
+  CALLER_DEFINED.has(type) ||
+  type === 'apply_patch' ||
+  (type === TOOL_SEARCH && execution === 'client') ||
+  /^computer(_use_preview|_\d{8})?$/.test(type);
+const TOOL_SEARCH = 'tool_search';
 const isMessagesTool = (type: string): boolean =>
   type === 'custom' || /^(bash|text_editor|computer|computer_toolset|browser_toolset)_\d{8}$/.test(type);
 
 const isServerTool = (type: string): boolean => serverToolType(type) !== null;
 const CALLER_DEFINED: ReadonlySet<string> = new Set(['function', 'custom', 'namespace']);
-type IsServed = (type: string) => boolean;
+/** @param tool The whole of it, because some say in a member who runs them. */
+type IsServed = (type: string, tool: Readonly<Record<string, unknown>>) => boolean;
 const never: IsServed = () => false;
 
 /** Plugins that reach no shared state, and cost nothing or have bounds. `enabled: false` switches any other off. */
@@ -119,7 +124,7 @@ function refuseMessagesTool(
   isBound: IsServed = isServerTool,
 ): ApiError | null {
   const type = tool.type ?? 'custom';
-  if (typeof type === 'string' && isBound(type)) return null;
+  if (typeof type === 'string' && isBound(type, tool)) return null;
   if (typeof type !== 'string' || !isMessagesTool(type)) return notServed(String(type), param);
   // Called from a program, which the provider would run on the account that all agents share.
   const callers = tool.allowed_callers ?? [];
@@ -127,14 +132,20 @@ function refuseMessagesTool(
   return other === undefined ? null : notServed(String(other), `${param}.allowed_callers`);
 }
 
-/** A choice may name a tool that the body has bounds for; by itself it could switch one on. */
+/**
+ * A choice may name a tool that stands in the list, with bounds or with the word that the caller runs it; by itself it could switch
+ * one on.
+ */
 const orSent =
   (isServed: IsServed, tools: unknown): IsServed =>
   (type) =>
-    isServed(type) ||
-    (isServerTool(type) &&
-      Array.isArray(tools) &&
-      tools.some((tool) => isRecord(tool) && tool.type === type));
+    isServed(type, NO_MEMBERS) ||
+    (Array.isArray(tools) &&
+      tools.some(
+        (tool) => isRecord(tool) && tool.type === type && (isServerTool(type) || isServed(type, tool)),
+      ));
+
+const NO_MEMBERS = {};
 
 function refuseToolList(
   tools: unknown,
@@ -145,7 +156,7 @@ function refuseToolList(
   if (tools === undefined || tools === null) return null;
   if (!Array.isArray(tools)) return hasToBe(param, 'a list of tools');
   for (const [index, tool] of tools.entries()) {
-    if (isRecord(tool) && typeof tool.type === 'string' && isBound(tool.type)) continue;
+    if (isRecord(tool) && typeof tool.type === 'string' && isBound(tool.type, tool)) continue;
     const refusal = refuseTool(tool, `${param}[${index}]`, isServed);
     if (refusal !== null) return refusal;
   }
@@ -156,7 +167,10 @@ function refuseTool(tool: unknown, param: string, isServed: IsServed): ApiError 
   if (!isRecord(tool) || typeof tool.type !== 'string') {
     return hasToBe(param, 'an object with a `type`, such as `function`');
   }
-  if (!isServed(tool.type)) return notServed(tool.type, param);
+  if (!isServed(tool.type, tool))
+    return isServed(tool.type, { ...tool, execution: 'client' })
+      ? hostedOnly(tool.type, param)
+      : notServed(tool.type, param);
   return tool.type === 'namespace' ? refuseToolList(tool.tools, `${param}.tools`, isServed) : null;
 }
 
@@ -174,7 +188,7 @@ function refuseToolChoice(choice: unknown, isServed: IsServed): ApiError | null 
       refuseToolList(choice.tools, 'tool_choice.tools', isServed)
     );
   }
-  return isServed(choice.type) ? null : notServed(choice.type, 'tool_choice');
+  return isServed(choice.type, choice) ? null : notServed(choice.type, 'tool_choice');
 }
 
 function refusePlugins(plugins: unknown): ApiError | null {
@@ -210,6 +224,12 @@ function refusePluginSettings(plugin: Record<string, unknown>, param: string): A
     message: `\`${other}\` of a plugin is not served: what it may cost is not known beforehand.`,
   });
 }
+
+const hostedOnly = (type: string, param: string): ApiError =>
+  apiError('tool_not_served', {
+    param,
+    message: `The tool \`${type}\` is served where the caller runs it. Send it with \`"execution": "client"\`, or leave it out.`,
+  });
 
 const PLUGIN_SETTINGS = ['id', 'enabled', 'engine'];
 const TOOL_NAME_CHARS = 64;

@@ -212,4 +212,4 @@ export function addItem(text: AnswerText, key: string, item: Readonly<Record<str
   else call.arguments(item.arguments);
 }
 
-const CALLS: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call']);
+const CALLS: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call', 'tool_search_call']);

@@ -55,6 +55,7 @@ function itemBytes(item: Record<string, unknown>): number {
   switch (item.type) {
     case 'function_call':
     case 'custom_tool_call':
+    case 'tool_search_call':
       return textBytes(item.namespace) + functionBytes(item);
     case 'function_call_output':
     case 'custom_tool_call_output':

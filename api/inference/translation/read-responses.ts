@@ -1,12 +1,9 @@
 import type {
   AnswerFormat,
   AssistantPart,
-  CallerTool,
   Conversation,
-  FunctionTool,
   Reasoning,
   TextPart,
-  ToolChoice,
   Turn,
   UserPart,
 } from '#core/conversation/conversation.ts';
@@ -15,9 +12,11 @@ import { readSignedReasoning } from '../formats/signed-reasoning.ts';
 import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { cacheOf, markLast } from './cache-marks.ts';
-import { CUSTOM_PARAMETERS, customArguments, customDescription } from './custom-tools.ts';
+import { customArguments } from './custom-tools.ts';
 import { isOwnCall, readOwnCall, readOwnOutput } from './own-calls.ts';
-import { callerTool, callerToolsIn, nameOfTool, namespaceOf, ToolNaming } from './tool-names.ts';
+import { readToolList, readTools, type ToolReading } from './read-responses-tools.ts';
+import { callerTool, callerToolsIn, namespaceOf, ToolNaming } from './tool-names.ts';
+import { readSearchCall, readSearchOutput, SEARCH_CALL, SEARCH_OUTPUT } from './tool-search.ts';
 import { verbosityAt } from './tool-words.ts';
 
 /** Of a responses body that passed its schema and policy. */
@@ -76,13 +75,9 @@ function nameIncluded(include: unknown, unsupported: UnsupportedFields): void {
   }
 }
 
-interface Reading {
+interface Reading extends ToolReading {
   system: TextPart[];
   turns: Turn[];
-  /** Tools that items bring, such as those that an earlier search for tools found. */
-  tools: FunctionTool[];
-  naming: ToolNaming;
-  unsupported: UnsupportedFields;
 }
 
 function readItem(item: Record<string, unknown>, path: string, reading: Reading): void {
@@ -111,6 +106,15 @@ function readItem(item: Record<string, unknown>, path: string, reading: Reading)
         ...cacheOf(item),
       });
       return;
+    case SEARCH_CALL:
+      answerOf(turns).push(...readSearchCall(item, reading.naming));
+      return;
+    case SEARCH_OUTPUT: {
+      const tools = readToolList(item.tools, `${path}tools`, reading);
+      reading.tools.push(...tools);
+      turns.push(...readSearchOutput(item, tools));
+      return;
+    }
     case 'item_reference':
       unsupported.add(`${path}type`, 'an item that only a provider has stored');
       return;
@@ -122,8 +126,7 @@ function readItem(item: Record<string, unknown>, path: string, reading: Reading)
       if (isOwnCall(item)) answerOf(turns).push(readOwnCall(item));
       turns.push(...readOwnOutput(item, (output) => readParts(output, `${path}output`, unsupported)));
       // The text of an earlier answer tells what a provider ran by itself for it.
-      for (const [index, tool] of records(item.tools).entries())
-        reading.tools.push(...readTool(tool, `${path}tools[${index}].`, null, reading));
+      reading.tools.push(...readToolList(item.tools, `${path}tools`, reading));
   }
 }
 
@@ -259,91 +262,6 @@ const TEXT_PART = new Set(['type', 'text', 'annotations', 'logprobs', 'parsed'])
 const REFUSAL_PART = new Set(['type', 'refusal']);
 const IMAGE_PART = new Set(['type', 'image_url', 'detail']);
 const FILE_PART = new Set(['type', 'file_url', 'filename', 'detail']);
-
-/** The tools that may be called, and the choice among them: one that allows some leaves the others out. */
-function readTools(
-  body: Readonly<Record<string, unknown>>,
-  reading: Reading,
-): Pick<Conversation, 'tools' | 'toolChoice'> {
-  const { naming, unsupported } = reading;
-  const sent = records(body.tools).flatMap((tool, index) =>
-    readTool(tool, `tools[${index}].`, null, reading),
-  );
-  const tools = [...new Map([...sent, ...reading.tools].map((tool) => [tool.name, tool])).values()];
-  const choice = body.tool_choice;
-  if (!isRecord(choice) || choice.type !== 'allowed_tools')
-    return { tools, toolChoice: readToolChoice(choice, naming, unsupported) };
-  const names = new Set(records(choice.tools).map((tool) => naming.nameOf(chosenTool(tool))));
-  return {
-    tools: tools.filter(({ name }) => names.has(name)),
-    toolChoice: { type: choice.mode === 'required' ? 'required' : 'auto' },
-  };
-}
-
-const chosenTool = (choice: Readonly<Record<string, unknown>>): CallerTool =>
-  callerTool(nameOfTool(choice), namespaceOf(choice.namespace));
-
-/** A namespace is all the tools in it. */
-function readTool(
-  tool: Record<string, unknown>,
-  path: string,
-  namespace: string | null,
-  reading: Reading,
-): FunctionTool[] {
-  const { naming, unsupported } = reading;
-  if (tool.type === 'namespace') {
-    unsupported.unknown(tool, path, NAMESPACE, HINTS);
-    return records(tool.tools).flatMap((inner, index) =>
-      readTool(inner, `${path}tools[${index}].`, namespaceOf(tool.name), reading),
-    );
-  }
-  const name = naming.nameOf(callerTool(nameOfTool(tool), namespace));
-  const description = unsupported.text(tool.description, `${path}description`);
-  unsupported.unknown(tool, path, TOOL, HINTS);
-  if (tool.type === 'custom') {
-    return [
-      {
-        name,
-        description: customDescription(description, tool.format),
-        parameters: CUSTOM_PARAMETERS,
-        strict: null,
-        ...cacheOf(tool),
-      },
-    ];
-  }
-  if (tool.type !== 'function') unsupported.add(`${path}type`, `a tool of the type ${typeName(tool.type)}`);
-  return [
-    {
-      name,
-      description,
-      parameters: tool.parameters ?? null,
-      strict: unsupported.boolean(tool.strict, `${path}strict`),
-      ...cacheOf(tool),
-    },
-  ];
-}
-
-const NAMESPACE = new Set(['type', 'name', 'tools']);
-// A tool whose loading is deferred is sent in full: the field says only when its schema is read.
-const TOOL = new Set(['type', 'name', 'description', 'parameters', 'strict', 'format', 'defer_loading']);
-
-function readToolChoice(
-  choice: unknown,
-  naming: ToolNaming,
-  unsupported: UnsupportedFields,
-): ToolChoice | null {
-  if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice };
-  if (choice === undefined || choice === null) return null;
-  const chosen = chosenTool(recordOf(choice));
-  unsupported.unknown(recordOf(choice), 'tool_choice.', CHOICE);
-  if (chosen.name === '') {
-    unsupported.add('tool_choice', 'a choice that names no tool');
-    return null;
-  }
-  return { type: 'tool', name: naming.nameOf(chosen) };
-}
-
-const CHOICE = new Set(['type', 'name', 'namespace']);
 
 function readReasoning(value: unknown, unsupported: UnsupportedFields): Reasoning | null {
   const given = unsupported.record(value, 'reasoning');

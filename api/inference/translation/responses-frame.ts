@@ -29,7 +29,7 @@ export function responseText(
     output: isRunning
       ? []
       : whole.parts.map((part, index) =>
-          itemOf(part, itemId(whole, index), statusOfItem(whole, index), names),
+          itemOf(part, itemId(whole, index, names), statusOfItem(whole, index), names),
         ),
   };
   return `${JSON.stringify(head).slice(0, -1)},${echo}}`;

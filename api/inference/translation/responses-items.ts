@@ -9,6 +9,7 @@ import { signReasoning } from '../formats/signed-reasoning.ts';
 import { JsonScan } from '../json/json-scan.ts';
 import { customInput } from './custom-tools.ts';
 import type { ToolNames } from './tool-names.ts';
+import { searchCallItem } from './tool-search.ts';
 import type { WholeAnswer } from './whole-answer.ts';
 
 /* The items of an answer in the responses format: one for each part of the answer. */
@@ -18,9 +19,16 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 const PREFIXES = { text: 'msg', reasoning: 'rs', tool_call: 'fc' } as const;
 
 /** The same in all events of an answer. */
-export function itemId({ id, parts }: WholeAnswer, index: number): string {
+export function itemId({ id, parts }: WholeAnswer, index: number, names: ToolNames): string {
   const part = parts[index];
-  return `${part === undefined ? 'item' : PREFIXES[part.type]}_${id.replaceAll(/\W/g, '')}_${index}`;
+  return `${part === undefined ? 'item' : prefixOf(part, names)}_${id.replaceAll(/\W/g, '')}_${index}`;
+}
+
+/** OpenAI answers 400 to an item of an earlier answer whose id does not begin as its type has it. */
+function prefixOf(part: AssistantPart, names: ToolNames): string {
+  const tool = part.type === 'tool_call' ? names.get(part.name) : undefined;
+  if (tool?.isSearch) return 'tsc';
+  return tool?.isCustom ? 'ctc' : PREFIXES[part.type];
 }
 
 /** An item that is in progress has nothing in it yet. */
@@ -58,6 +66,7 @@ function reasoningItem(part: ReasoningPart, id: string, isBegun: boolean): objec
 function callItem(part: ToolCallPart, id: string, status: ItemStatus, names: ToolNames): object {
   const { id: callId, argumentsJson } = part;
   const tool = names.get(part.name);
+  if (tool?.isSearch) return searchCallItem(part, id, status);
   const isBegun = status !== 'in_progress';
   const named = {
     call_id: callId,

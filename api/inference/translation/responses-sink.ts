@@ -132,15 +132,18 @@ export class ResponsesSink implements AnswerSink {
     return this.#event('response.output_item.done', { output_index: index, item });
   }
 
-  /** The text of a custom tool is known once all its JSON is here. */
+  /** The text of a custom tool is known once all its JSON is here, and the arguments of a search are a record. */
   #arguments(call: number, delta: string): Buffer {
     const index = this.#calls.get(call);
     const part = index === undefined ? undefined : this.#whole.parts[index];
-    if (index === undefined || part?.type !== 'tool_call' || this.#isCustom(part)) return NOTHING;
+    if (index === undefined || part?.type !== 'tool_call' || this.#isShownWhole(part)) return NOTHING;
     return this.#event('response.function_call_arguments.delta', { ...this.#at(index), delta });
   }
 
-  #isCustom = ({ name }: ToolCallPart): boolean => this.#shown.names.get(name)?.isCustom === true;
+  #isShownWhole({ name }: ToolCallPart): boolean {
+    const tool = this.#shown.names.get(name);
+    return tool?.isCustom === true || tool?.isSearch === true;
+  }
 
   /** What a piece has begun is added; what came before it is done, but for calls, which may come side by side. */
   #begin(): Buffer {
@@ -205,14 +208,17 @@ export class ResponsesSink implements AnswerSink {
         ];
       }
       case 'tool_call': {
-        if (this.#isCustom(part)) {
+        const tool = this.#shown.names.get(part.name);
+        // The item alone tells what is searched for.
+        if (tool?.isSearch) return [];
+        if (tool?.isCustom) {
           const input = customInput(part.argumentsJson);
           return [
             this.#event('response.custom_tool_call_input.delta', { ...at, delta: input }),
             this.#event('response.custom_tool_call_input.done', { ...at, input }),
           ];
         }
-        const name = this.#shown.names.get(part.name)?.name ?? part.name;
+        const name = tool?.name ?? part.name;
         const json = argumentsOf(part, status);
         return [this.#event('response.function_call_arguments.done', { ...at, name, arguments: json })];
       }
@@ -240,7 +246,7 @@ export class ResponsesSink implements AnswerSink {
   }
 
   #itemId(index: number): string {
-    return itemId(this.#whole, index);
+    return itemId(this.#whole, index, this.#shown.names);
   }
 
   #response(isRunning: boolean, usage: string, identity = this.#identity): string {

@@ -22,7 +22,8 @@ const isFit = (name: string): boolean => name.length <= NAME_CHARS_MAX && /^[\w-
 const wantedName = ({ namespace, name }: CallerTool): string =>
   namespace === null ? name : `${namespace}${JOINT}${name}`;
 
-const identityOf = ({ namespace, name }: CallerTool): string => JSON.stringify([namespace, name]);
+const identityOf = ({ namespace, name, isSearch }: CallerTool): string =>
+  JSON.stringify(isSearch ? [name] : [namespace, name]);
 
 /**
  * Gives the tools of one request the names that they have at the provider: no two tools the same name, and each tool the same name in
@@ -41,7 +42,8 @@ export class ToolNaming {
       claims.set(wantedName(tool), claimants.add(identityOf(tool)));
     }
     // A tool that stands in no namespace keeps its name, because the caller's prompts speak of it.
-    const isPlain = (tool: CallerTool): boolean => tool.namespace === null && isFit(tool.name);
+    const isPlain = (tool: CallerTool): boolean =>
+      tool.namespace === null && !tool.isSearch && isFit(tool.name);
     for (const tool of tools) if (isPlain(tool)) this.#add(tool, tool.name);
     for (const tool of tools) {
       if (isPlain(tool)) continue;
@@ -76,8 +78,8 @@ export class ToolNaming {
   }
 }
 
-const differs = (given: string, { name, namespace, isCustom, isLegacy }: CallerTool): boolean =>
-  isCustom || isLegacy || namespace !== null || given !== name;
+const differs = (given: string, { name, namespace, isCustom, isLegacy, isSearch }: CallerTool): boolean =>
+  isCustom || isLegacy || isSearch || namespace !== null || given !== name;
 
 /** A name that two different tools share by chance alone. */
 function hashedName(tool: CallerTool, attempt: number): string {
@@ -92,12 +94,16 @@ function hashedName(tool: CallerTool, attempt: number): string {
 
 /** The tools in a list of any format, those in namespaces included. */
 export function callerToolsIn(tools: unknown, namespace: string | null = null): CallerTool[] {
-  return records(tools).flatMap((tool) =>
-    tool.type === 'namespace'
-      ? callerToolsIn(tool.tools, namespaceOf(tool.name))
-      : [{ ...callerTool(nameOfTool(tool), namespace), isCustom: isCustomTool(tool) }],
-  );
+  return records(tools).flatMap((tool) => {
+    if (tool.type === 'namespace') return callerToolsIn(tool.tools, namespaceOf(tool.name));
+    if (isToolSearch(tool)) return [SEARCH_TOOL];
+    return [{ ...callerTool(nameOfTool(tool), namespace), isCustom: isCustomTool(tool) }];
+  });
 }
+
+/** A search for tools that the caller runs: policy serves no other of this type. */
+export const isToolSearch = ({ type }: Readonly<Record<string, unknown>>): boolean =>
+  type === SEARCH_TOOL.name;
 
 /** A custom tool of the messages format is a function with a schema, and its type may be left out. */
 const isCustomTool = ({ type, input_schema }: Readonly<Record<string, unknown>>): boolean =>
@@ -117,4 +123,8 @@ export const callerTool = (name: string, namespace: string | null = null): Calle
   namespace,
   isCustom: false,
   isLegacy: false,
+  isSearch: false,
 });
+
+/** Its type, which is also its name at a provider that knows functions alone. */
+export const SEARCH_TOOL: CallerTool = { ...callerTool('tool_search'), isSearch: true };

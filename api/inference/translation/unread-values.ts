@@ -67,6 +67,7 @@ const UNREAD: Readonly<Record<FormatName, readonly UnreadMember[]>> = {
       paths: ['operation', 'action', 'actions'].map((name) => [EACH, name]),
       holds: '_call"',
     },
+    { member: 'input', paths: [[EACH, 'arguments']], holds: '"tool_search_call"' },
     { member: 'text', paths: [['format', 'schema']] },
   ],
   messages: [

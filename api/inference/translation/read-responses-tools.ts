@@ -1,0 +1,113 @@
+import type { CallerTool, Conversation, FunctionTool, ToolChoice } from '#core/conversation/conversation.ts';
+import { isRecord } from '#core/is-record.ts';
+import { HINTS, typeName, type UnsupportedFields } from '../formats/unsupported-fields.ts';
+import { recordOf, records } from '../formats/values.ts';
+import { cacheOf } from './cache-marks.ts';
+import { CUSTOM_PARAMETERS, customDescription } from './custom-tools.ts';
+import {
+  callerTool,
+  isToolSearch,
+  nameOfTool,
+  namespaceOf,
+  SEARCH_TOOL,
+  type ToolNaming,
+} from './tool-names.ts';
+
+export interface ToolReading {
+  /** Tools that items bring, such as those that an earlier search for tools found. */
+  tools: FunctionTool[];
+  naming: ToolNaming;
+  unsupported: UnsupportedFields;
+}
+
+/** The tools that may be called, and the choice among them: one that allows some leaves the others out. */
+export function readTools(
+  body: Readonly<Record<string, unknown>>,
+  reading: ToolReading,
+): Pick<Conversation, 'tools' | 'toolChoice'> {
+  const { naming, unsupported } = reading;
+  const sent = readToolList(body.tools, 'tools', reading);
+  const tools = [...new Map([...sent, ...reading.tools].map((tool) => [tool.name, tool])).values()];
+  const choice = body.tool_choice;
+  if (!isRecord(choice) || choice.type !== 'allowed_tools')
+    return { tools, toolChoice: readToolChoice(choice, naming, unsupported) };
+  const names = new Set(records(choice.tools).map((tool) => naming.nameOf(chosenTool(tool))));
+  return {
+    tools: tools.filter(({ name }) => names.has(name)),
+    toolChoice: { type: choice.mode === 'required' ? 'required' : 'auto' },
+  };
+}
+
+const chosenTool = (choice: Readonly<Record<string, unknown>>): CallerTool =>
+  isToolSearch(choice) ? SEARCH_TOOL : callerTool(nameOfTool(choice), namespaceOf(choice.namespace));
+
+export const readToolList = (
+  tools: unknown,
+  path: string,
+  reading: ToolReading,
+  namespace: string | null = null,
+): FunctionTool[] =>
+  records(tools).flatMap((tool, index) => readTool(tool, `${path}[${index}].`, namespace, reading));
+
+/** A namespace is all the tools in it. */
+function readTool(
+  tool: Record<string, unknown>,
+  path: string,
+  namespace: string | null,
+  reading: ToolReading,
+): FunctionTool[] {
+  const { naming, unsupported } = reading;
+  if (tool.type === 'namespace') {
+    unsupported.unknown(tool, path, NAMESPACE, HINTS);
+    return readToolList(tool.tools, `${path}tools`, reading, namespaceOf(tool.name));
+  }
+  const isSearch = isToolSearch(tool);
+  const name = naming.nameOf(isSearch ? SEARCH_TOOL : callerTool(nameOfTool(tool), namespace));
+  const description = unsupported.text(tool.description, `${path}description`);
+  unsupported.unknown(tool, path, isSearch ? SEARCH : TOOL, HINTS);
+  if (tool.type === 'custom') {
+    return [
+      {
+        name,
+        description: customDescription(description, tool.format),
+        parameters: CUSTOM_PARAMETERS,
+        strict: null,
+        ...cacheOf(tool),
+      },
+    ];
+  }
+  if (tool.type !== 'function' && !isSearch)
+    unsupported.add(`${path}type`, `a tool of the type ${typeName(tool.type)}`);
+  return [
+    {
+      name,
+      description,
+      parameters: tool.parameters ?? null,
+      strict: unsupported.boolean(tool.strict, `${path}strict`),
+      ...cacheOf(tool),
+    },
+  ];
+}
+
+const NAMESPACE = new Set(['type', 'name', 'tools']);
+// A tool whose loading is deferred is sent in full: the field says only when its schema is read.
+const TOOL = new Set(['type', 'name', 'description', 'parameters', 'strict', 'format', 'defer_loading']);
+const SEARCH = new Set(['type', 'execution', 'description', 'parameters']);
+
+function readToolChoice(
+  choice: unknown,
+  naming: ToolNaming,
+  unsupported: UnsupportedFields,
+): ToolChoice | null {
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { type: choice };
+  if (choice === undefined || choice === null) return null;
+  const chosen = chosenTool(recordOf(choice));
+  unsupported.unknown(recordOf(choice), 'tool_choice.', CHOICE);
+  if (chosen.name === '') {
+    unsupported.add('tool_choice', 'a choice that names no tool');
+    return null;
+  }
+  return { type: 'tool', name: naming.nameOf(chosen) };
+}
+
+const CHOICE = new Set(['type', 'name', 'namespace']);
