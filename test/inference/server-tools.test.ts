@@ -490,7 +490,58 @@ describe('the tools of Anthropic’s own', () => {
   });
 });
 
+describe('a search with settings that only OpenAI’s has', () => {
+  const settings = {
+    search_content_types: ['text', 'image'],
+    image_settings: { max_results: 8 },
+    indexed_web_access: true,
+    return_token_budget: 'unlimited',
+  };
+  const tool = { type: 'web_search', external_web_access: true, ...settings };
+  const names = Object.keys(settings).map((name) => `tools[0].${name}`);
+
+  it.each(['acme/small', 'acme/claude'])('is run without them, and they are named: %s', (id) => {
+    const [entry] = sent('responses', { tools: [tool] }, id).tools as object[];
+    for (const name of Object.keys(settings)) expect(entry).not.toHaveProperty(name);
+    expect(entry).toHaveProperty('max_uses');
+    expect(leftOut('responses', { tools: [tool] }, id)).toEqual(names);
+    const chosen = { tools: [tool], tool_choice: { type: 'web_search' } };
+    expect(leftOut('responses', chosen, 'acme/small')).toEqual(names);
+  });
+
+  it('is held for as the same search without them', () => {
+    const held = (given: object) => {
+      const admitted = admit('responses', { tools: [given] });
+      return admitted.ok && admitted.plan.candidates[0]?.serverTools?.tools.map(({ bounds }) => bounds);
+    };
+    expect(held(tool)).toEqual(held({ type: 'web_search' }));
+  });
+
+  it('is left out as a whole where nobody searches', () => {
+    expect(leftOut('responses', { tools: [tool] }, 'acme/plain')).toEqual(['tools[0]']);
+  });
+
+  it('is refused where every field must be heeded', () => {
+    const all = { tools: [tool], provider: { require_parameters: true } };
+    expect(refused('responses', all)).toMatchObject({ code: 'no_provider', param: names[0] });
+  });
+});
+
 describe('a choice of tool', () => {
+  it.each<[FormatName, (tools: object[]) => object]>([
+    ['responses', (tools) => ({ type: 'allowed_tools', mode: 'auto', tools })],
+    ['chat', (tools) => ({ type: 'allowed_tools', allowed_tools: { mode: 'auto', tools } })],
+  ])('allows no search that nobody runs: %s', (format, allowing) => {
+    const tools = [own[format], { type: 'web_search' }];
+    const asked = { tools, tool_choice: allowing([functionChoice[format], { type: 'web_search' }]) };
+    const body = sent(format, asked, 'acme/plain');
+    expect(body.tools).toEqual([own[format]]);
+    expect(body.tool_choice).toEqual(allowing([functionChoice[format]]));
+    const alone = { tools, tool_choice: allowing([{ type: 'web_search' }]) };
+    expect(sent(format, alone, 'acme/plain').tool_choice).toBe('none');
+    expect(leftOut(format, asked, 'acme/plain')).toEqual(['tools[1]']);
+  });
+
   it('may name a search that stands in the list, and none that does not', () => {
     const choice = { type: 'web_search' };
     expect(sent('responses', { tools: [{ type: 'web_search' }], tool_choice: choice }).tool_choice).toEqual(

@@ -82,8 +82,7 @@ function* chooseFormat(
   if ('noRunner' in offered) return noRunner(offered.noRunner, each.model);
   if ('noStepsLeft' in offered) return noStep(offered.noStepsLeft);
   if ('fault' in offered) return offered.fault;
-  const { placed: serverTools, leftOut: unrun } = offered;
-  const unrunNames = unrun.map(placeOf);
+  const { placed: serverTools, leftOut: unrun, leftOutNames: unrunNames } = offered;
   const fitted = (
     candidate: Omit<Candidate, 'leftOut' | 'hints' | 'editsChat'>,
     asked: Pick<AskedBody, 'format' | 'body' | 'value'>,

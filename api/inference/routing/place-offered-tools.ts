@@ -9,6 +9,8 @@ export interface OfferedTools {
   placed: PlacedTools | null;
   /** Entries of the caller's `tools` that are not sent. */
   leftOut: readonly ServerTool[];
+  /** The places of those, and of settings that are not sent, as the caller wrote them. */
+  leftOutNames: readonly string[];
 }
 
 /** A caller's choice of tools. */
@@ -35,14 +37,21 @@ export function placeOfferedTools(
     if (!('noRunner' in placed)) {
       const [fault] = offered.tools.flatMap((tool) => tool.fault ?? []);
       if (fault !== undefined) return { fault };
-      return 'noStepsLeft' in placed ? placed : { placed, leftOut };
+      return 'noStepsLeft' in placed ? placed : offeredTools(placed, leftOut);
     }
     const { noRunner } = placed;
     if (demand.requiresAll || !isOffer(noRunner) || !leavesChoice(demand.choice, noRunner)) return placed;
     leftOut.push(noRunner);
     offered = { ...offered, tools: offered.tools.filter((tool) => tool !== noRunner) };
   }
-  return { placed: null, leftOut };
+  return offeredTools(null, leftOut);
+}
+
+function offeredTools(placed: PlacedTools | null, leftOut: readonly ServerTool[]): OfferedTools {
+  const settings = (placed?.tools ?? []).flatMap((tool) =>
+    tool.unsentSettings.map((name) => `${placeOf(tool)}.${name}`),
+  );
+  return { placed, leftOut, leftOutNames: [...leftOut.map(placeOf), ...settings] };
 }
 
 const isOffer = ({ door }: ServerTool): boolean => door !== 'asked' && door.list === 'tools';

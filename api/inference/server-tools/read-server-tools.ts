@@ -11,7 +11,7 @@ import {
   searchModes,
 } from '../../providers/router-search-fees.ts';
 import type { ServerTool, ServerTools, ToolDoor } from './server-tools.ts';
-import { type SettingWords, settingsOf, unpricedKey } from './setting-keys.ts';
+import { type SettingWords, settingsOf, unpricedKey, unsentSettingsOf } from './setting-keys.ts';
 import { serverToolType } from './tool-types.ts';
 
 /**
@@ -131,8 +131,10 @@ function readStepsAsked(body: Readonly<Record<string, unknown>>): number | null 
 }
 
 function readTool(entry: Entry, stepsAsked: number | null): ServerTool | ApiError {
-  const { kind, door, sent } = entry;
+  const { kind, door } = entry;
   const inWords: SettingWords = door !== 'asked' && door.list === 'tools' ? door.words : 'plugin';
+  const unsentSettings = unsentSettingsOf(inWords, entry.sent);
+  const sent = without(entry.sent, unsentSettings);
   const given = inWords === 'router' ? settingsOf(sent) : sent;
   if (given === null) return hasToBe(`${entry.param}.parameters`, 'an object');
   const unpriced = unpricedKey(inWords, kind, sent, given);
@@ -154,7 +156,7 @@ function readTool(entry: Entry, stepsAsked: number | null): ServerTool | ApiErro
   const usual = inWords === 'plugin' ? 1 : (stepsAsked ?? SERVER_TOOL_STEPS_DEFAULT);
   const usesMax = Math.min(usesAsked ?? usual, stepsAsked ?? SERVER_TOOL_STEPS_MAX);
   const namesEngine = (given.engine ?? 'auto') !== 'auto';
-  const basis = { kind, door, sent, usesMax, namesEngine };
+  const basis = { kind, door, sent, unsentSettings, usesMax, namesEngine };
   switch (kind) {
     case 'clock':
       return { ...basis, bounds: {}, feeAtto: 0n, resultTokensMax: CLOCK_TOKENS };
@@ -165,10 +167,15 @@ function readTool(entry: Entry, stepsAsked: number | null): ServerTool | ApiErro
   }
 }
 
+const without = (sent: Given, names: readonly string[]): Given =>
+  names.length === 0
+    ? sent
+    : Object.fromEntries(Object.entries(sent).filter(([name]) => !names.includes(name)));
+
 const CLOCK_TOKENS = 256;
 const NAMES = { search: 'web search', fetch: 'web fetch', clock: 'clock' };
 
-type Basis = Pick<ServerTool, 'kind' | 'door' | 'sent' | 'usesMax' | 'namesEngine'>;
+type Basis = Pick<ServerTool, 'kind' | 'door' | 'sent' | 'unsentSettings' | 'usesMax' | 'namesEngine'>;
 type Given = Readonly<Record<string, unknown>>;
 
 function readSearch(basis: Basis, given: Given, param: string): ServerTool | ApiError {

@@ -14,8 +14,10 @@ export interface ServerTools {
 export interface ServerTool {
   kind: 'search' | 'fetch' | 'clock';
   door: ToolDoor;
-  /** As the caller wrote it. */
+  /** As the caller wrote it, but for the settings that are never sent. */
   sent: Readonly<Record<string, unknown>>;
+  /** The names of those settings that the caller wrote. */
+  unsentSettings: readonly string[];
   /** The caller's, or ours where it set none: written over what it sent. */
   bounds: Readonly<Record<string, unknown>>;
   usesMax: number;

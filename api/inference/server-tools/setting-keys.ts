@@ -71,6 +71,19 @@ const SEARCH = new Set([
   'user_location',
 ]);
 const SHORTHAND_SEARCH = new Set([...SEARCH, 'filters', 'external_web_access']);
+
+/** Settings that only OpenAI's own search has. Some clients write them into every request, so they are left out, and cost nothing. */
+const UNSENT: ReadonlySet<string> = new Set([
+  'search_content_types',
+  'image_settings',
+  'indexed_web_access',
+  'return_token_budget',
+]);
+
+/** The names of settings that are never sent, as far as the entry has them. */
+export const unsentSettingsOf = (words: SettingWords, sent: Settings): string[] =>
+  words === 'shorthand' ? Object.keys(sent).filter((key) => UNSENT.has(key)) : [];
+
 const PLUGIN_SEARCH = new Set([...SEARCH, 'include_domains', 'exclude_domains', 'search_prompt']);
 
 const FETCH = new Set(['engine', 'max_uses', 'max_content_tokens', 'allowed_domains', 'blocked_domains']);

@@ -1,9 +1,10 @@
 import { isRecord } from '#core/is-record.ts';
 import { ROUTER_TOOLS } from '../../providers/router-tools.ts';
 import type { Candidate } from '../admit/call-plan.ts';
+import { parseExact } from '../json/exact-json.ts';
 import { splitJsonList } from '../json/json-list.ts';
 import { type JsonObject, type MemberChanges, memberText } from '../json/json-object.ts';
-import { isInOwnWords, type PlacedTool, type PlacedTools } from './server-tools.ts';
+import { isInOwnWords, type PlacedTool, type PlacedTools, type ServerTool } from './server-tools.ts';
 import { entryMembers, settingsOf } from './setting-keys.ts';
 
 /** Writes the bounds that the hold was made of into the body that goes upstream. */
@@ -33,10 +34,28 @@ export function writeServerTools(body: JsonObject, candidate: Candidate, changes
     list[home.door.index] = JSON.stringify(ownEntry(withUsesOf(home, ownSearches)));
   const added = home === undefined ? ownSearch(ownSearches) : [];
   const entries = [...list.filter((entry) => entry !== null), ...added];
+  if (translated === null) leaveOutOfChoice(body, unrunTools, changes);
   if (entries.length > 0) changes.set('tools', `[${entries.join(',')}]`);
   else if (list.length > 0) leaveOutTools(changes);
   if (plugins.length > 0) changes.set('plugins', `[${plugins.join(',')}]`);
   if (serverTools !== null) writeSteps(body, tools, candidate, changes);
+}
+
+/** A choice that allows some tools may name one that is not sent. Where it allows no other, no tool may be called. */
+function leaveOutOfChoice(body: JsonObject, unrun: readonly ServerTool[], changes: MemberChanges): void {
+  const text = unrun.length === 0 ? undefined : memberText(body, 'tool_choice');
+  const choice = text === undefined ? null : parseExact(text);
+  if (!isRecord(choice) || choice.type !== 'allowed_tools') return;
+  const types = new Set(unrun.map(({ sent }) => sent.type));
+  const isGone = (tool: unknown): boolean => isRecord(tool) && types.has(tool.type);
+  const { allowed_tools: nested, tools } = choice;
+  const listed = isRecord(nested) ? nested.tools : tools;
+  if (!Array.isArray(listed) || !listed.some(isGone)) return;
+  const allowed = listed.filter((tool) => !isGone(tool));
+  const inPlace = isRecord(nested)
+    ? { ...choice, allowed_tools: { ...nested, tools: allowed } }
+    : { ...choice, tools: allowed };
+  changes.set('tool_choice', JSON.stringify(allowed.length === 0 ? 'none' : inPlace));
 }
 
 /** Some servers refuse words about tools where there are none. */
