@@ -34,6 +34,12 @@ const betas: readonly Beta[] = [
   { name: 'mid-conversation-system-clear-at-2026-08-21', isAllowed: true, fields: ['messages[].clear_at'] },
   { name: 'thinking-display-updates-2026-08-18', isAllowed: true, fields: [] },
   { name: 'thinking-binding-controls-2026-08-01', isAllowed: true, fields: ['thinking.block_binding'] },
+  // Tools that the caller runs, each with the edition of its beta.
+  { name: 'computer-use-2024-10-22', isAllowed: true, fields: [] },
+  { name: 'computer-use-2025-01-24', isAllowed: true, fields: [] },
+  { name: 'computer-use-2025-11-24', isAllowed: true, fields: [] },
+  { name: 'token-efficient-tools-2025-02-19', isAllowed: true, fields: [] },
+  { name: 'mid-conversation-system-2026-04-07', isAllowed: true, fields: [] },
   // A cache for the whole account would tell one agent what another has asked.
   { name: 'prompt-caching-scope-2026-01-05', isAllowed: false, fields: ['cache_control.scope'] },
   // It compares a call with an earlier one of the account.

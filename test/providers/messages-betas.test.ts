@@ -95,6 +95,28 @@ describe('a beta and the fields that it brings', () => {
     },
   );
 
+  it.each([
+    'computer-use-2024-10-22',
+    'computer-use-2025-01-24',
+    'computer-use-2025-11-24',
+    'token-efficient-tools-2025-02-19',
+    'mid-conversation-system-2026-04-07',
+  ])('pass where the caller runs the tools, or says what they need: %s', (name) => {
+    expect(allowedBetas({ 'anthropic-beta': `mcp-client-2025-11-20,${name}` })).toBe(name);
+  });
+
+  it.each([
+    'mcp-client-2025-11-20',
+    'code-execution-2025-08-25',
+    'advisor-tool-2026-03-01',
+    'files-api-2025-04-14',
+    'skills-2025-10-02',
+    'context-1m-2025-08-07',
+    'fast-mode-2026-02-01',
+  ])('stay away where the provider runs the tools, keeps files, or takes another price: %s', (name) => {
+    expect(allowedBetas({ 'anthropic-beta': name })).toBeNull();
+  });
+
   it('that compare a call with others of the account stay away', () => {
     const betas = allowedBetas({ 'anthropic-beta': 'cache-diagnosis-2026-04-07' });
     expect(sent({ diagnostics: { previous_message_id: 'msg_1' } }, betas)).toEqual({});
