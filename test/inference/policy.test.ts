@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FormatName } from '#core/catalog/catalog.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { memberText } from '../../api/inference/json/json-object.ts';
 import { fieldRules } from '../../api/inference/policy/field-rules.ts';
-import { bodyWith, planOf, refusalOf } from './support.ts';
+import { bodyWith, noLinkRules, planOf, refusalOf } from './support.ts';
 
 const refusal = (body: string) => {
   const { code, param } = refusalOf(body);
@@ -323,6 +324,40 @@ describe('what messages may hold', () => {
       expect(refusalOf(withParts(image(url))).message).toContain('POST /uploads');
     },
   );
+
+  it.each<[string, string, string]>([
+    ['sound', '{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}', 'transcript'],
+    [
+      'a document',
+      '{"type":"file","file":{"file_data":"data:application/pdf;base64,AAAA"}}',
+      'link to the document',
+    ],
+    ['a document by its bytes', '{"type":"file","file":{"file_data":"JVBERi0xLjcK"}}', 'link to the document'],
+    ['a film', '{"type":"video_url","video_url":{"url":"data:video/mp4;base64,AAAA"}}', 'link to the video'],
+    ['sound in a file', '{"type":"file","file":{"file_data":"data:audio/wav;base64,AAAA"}}', 'transcript'],
+  ])('%s inline is not sent to uploads, which take images alone', (_what, part, advice) => {
+    const { message } = refusalOf(withParts(part));
+    expect(message).toContain(advice);
+    expect(message).not.toContain('/uploads');
+  });
+
+  it('an image in a file is sent to uploads', () => {
+    const part = '{"type":"file","file":{"file_data":"data:image/png;base64,AAAA"}}';
+    expect(refusalOf(withParts(part)).message).toContain('POST /uploads');
+  });
+
+  it.each<[FormatName, object, string]>([
+    ['responses', { type: 'input_file', file_data: 'data:application/pdf;base64,AAAA' }, 'document'],
+    ['responses', { type: 'input_file', file_data: 'data:image/png;base64,AAAA' }, 'POST /uploads'],
+    ['responses', { type: 'input_audio', input_audio: { data: 'AAAA' } }, 'transcript'],
+    ['messages', { type: 'image', source: { type: 'base64', media_type: 'image/png' } }, 'POST /uploads'],
+    ['messages', { type: 'document', source: { type: 'base64', media_type: 'application/pdf' } }, 'document'],
+    ['messages', { type: 'document', source: { type: 'url', url: 'data:application/pdf,x' } }, 'document'],
+  ])('what is inline in %s is told what to send in its place: %j', (format, part, advice) => {
+    const list = format === 'responses' ? 'input' : 'messages';
+    const counted = callFormats[format].countMedia({ [list]: [{ role: 'user', content: [part] }] }, noLinkRules);
+    expect('message' in counted && counted.message).toContain(advice);
+  });
 
   it.each<[string, string, string]>([
     ['sound', '{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}', 'input_audio'],

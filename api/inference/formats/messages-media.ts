@@ -10,6 +10,7 @@ import {
   takeImage,
   takeLink,
 } from '../linked-images/linked-media.ts';
+import { textOf } from './values.ts';
 
 /**
  * Counts linked images and documents, and refuses inline data, stored files and links that no provider should be
@@ -93,12 +94,12 @@ function refuseSource(
   count: MediaCount,
   take: typeof takeLink,
 ): ApiError | null {
-  const { type, url, content } = isRecord(source) ? source : {};
+  const { type, url, content, media_type: mediaType } = isRecord(source) ? source : {};
   switch (type) {
     case 'url':
       return take(count, url, `${param}.url`);
     case 'base64':
-      return refuseInline(param);
+      return refuseInline(param, textOf(mediaType));
     case 'file':
       return refuseStored(param);
     case 'text':

@@ -11,6 +11,7 @@ import {
   takeImage,
   takeLink,
   takeLinks,
+  typeInLink,
 } from '../linked-images/linked-media.ts';
 import { typeName } from './unsupported-fields.ts';
 
@@ -98,7 +99,7 @@ function countPart(part: Record<string, unknown>, param: string, count: MediaCou
     case 'input_file':
       countMedium(count, 'files', param);
       if (isPresent(part.file_id)) return refuseStored(`${param}.file_id`);
-      if (isPresent(part.file_data)) return refuseInline(`${param}.file_data`);
+      if (isPresent(part.file_data)) return refuseInline(`${param}.file_data`, typeInLink(part.file_data));
       return takeLink(count, part.file_url, `${param}.file_url`);
     case 'input_video':
       countMedium(count, 'others', param);

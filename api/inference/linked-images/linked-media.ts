@@ -121,17 +121,58 @@ export function refuseLink(link: unknown, param: string): ApiError | null {
       message: `\`${param}\` has to hold an https link in \`url\`.`,
     });
   }
-  if (/^\s*data:/i.test(link)) return refuseInline(param);
+  if (/^\s*data:/i.test(link)) return refuseInline(param, typeInLink(link));
   return checkPublicHttpsUrl(link) === null
     ? apiError('invalid_request', { param, message: `\`${param}\` ${NO_PUBLIC_LINK}.` })
     : null;
 }
 
-export const refuseInline = (param: string): ApiError =>
+/**
+ * Says what to send in place of bytes: uploads take images alone.
+ *
+ * @param contentType Such as `image/png`; empty: not said.
+ */
+export const refuseInline = (param: string, contentType = ''): ApiError =>
   apiError('invalid_request', {
     param,
-    message: `\`${param}\` holds inline data. Send a public https link instead, or upload the file (\`POST /uploads\`) and send its link.`,
+    message: `\`${param}\` ${INLINE_WORDS[mediumOf(contentType) ?? mediumAt(param)]}`,
   });
+
+/** The content type in a link that holds bytes; empty: it says none. */
+export const typeInLink = (link: unknown): string =>
+  (typeof link === 'string' ? DATA_TYPE.exec(link)?.[1] : undefined) ?? '';
+const DATA_TYPE = /^\s{0,20}data:([\w.+-]{1,64}\/[\w.+-]{1,64})/i;
+
+type InlineMedium = 'image' | 'document' | 'video' | 'audio';
+
+function mediumOf(contentType: string): InlineMedium | null {
+  if (contentType === '') return null;
+  const kind = contentType.slice(0, contentType.indexOf('/')).toLowerCase();
+  return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'document';
+}
+
+const INLINE_WORDS: Readonly<Record<InlineMedium, string>> = {
+  image:
+    'holds inline data. Send a public https link instead, or upload the file (`POST /uploads`) and send its link.',
+  document: 'holds a document inline. Send a public https link to the document, or its text.',
+  video: 'holds a video inline. Send a public https link to the video.',
+  audio: 'holds audio inline, which is not served. Send a transcript as text.',
+};
+
+/** The medium of a part, by the name of the member that holds it. A member with another name holds an image. */
+function mediumAt(param: string): InlineMedium {
+  const name = param.slice(param.lastIndexOf('.') + 1);
+  return MEDIA_BY_MEMBER.get(name) ?? 'image';
+}
+
+const MEDIA_BY_MEMBER: ReadonlyMap<string, InlineMedium> = new Map([
+  ['file', 'document'],
+  ['file_data', 'document'],
+  ['file_url', 'document'],
+  ['video_url', 'video'],
+  ['input_video', 'video'],
+  ['input_audio', 'audio'],
+]);
 
 export const refuseStored = (param: string): ApiError =>
   apiError('invalid_request', { param, message: `\`${param}\`: stored files are not served. Send a link.` });
