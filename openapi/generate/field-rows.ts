@@ -94,6 +94,7 @@ export const knownFields: Readonly<Record<FormatName, readonly KnownField[]>> = 
     field('parallel_tool_calls', false),
     field('response_format', named),
     field('reasoning_effort', 'high'),
+    field('thinking', { type: 'enabled', budget_tokens: 2_000 }),
     field('reasoning.max_tokens', 2_000),
     field('reasoning.exclude', true),
     field('verbosity', 'low'),

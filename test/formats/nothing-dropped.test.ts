@@ -36,7 +36,7 @@ const everything: Readonly<Record<FormatName, object>> = {
         role: 'user',
         content: [
           { type: 'text', text: 'Weather?' },
-          { type: 'image_url', image_url: { url: IMAGE, detail: 'low' } },
+          { type: 'image_url', image_url: { url: IMAGE, detail: 'auto' } },
         ],
       },
       {

@@ -274,7 +274,7 @@ describe('to the messages format', () => {
       ],
     ],
     ['content', [{ role: 'user', content: ' ' }]],
-    ['messages', [{ role: 'system', content: 'a' }]],
+    ['messages', [{ role: 'system', content: ' ' }]],
   ])('goes no message that says nothing, and no conversation without one: %s', (param, said) => {
     const result = translateRequest({ model: 'm', messages: said }, 'chat', to, ASKED);
     expect(isApiError(result) && [result.code, result.param]).toEqual(['invalid_request', param]);

@@ -107,6 +107,8 @@ export interface FunctionTool extends Cached {
   /** A JSON Schema; `null`: any object. */
   parameters: unknown;
   strict: boolean | null;
+  /** Where the caller wrote `strict`; missing: the tool cannot have it. */
+  strictAt?: string;
 }
 
 /** A tool as the caller knows it. */
@@ -164,6 +166,7 @@ export type AnswerFormat =
   | { type: 'json_object'; at: string }
   | {
       type: 'json_schema';
+      at: string;
       name: string;
       description: string | null;
       schema: unknown;

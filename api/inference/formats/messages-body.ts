@@ -7,6 +7,7 @@ import {
   rebuildJsonObject,
   scanJsonObject,
 } from '../json/json-object.ts';
+import { leaveOutBillingLine } from './billing-line.ts';
 import { fitMessagesCallIds } from './call-id-rules.ts';
 import { leaveOutForeignReasoning } from './foreign-reasoning.ts';
 import { leaveOutBetaFields } from './leave-out-beta-fields.ts';
@@ -35,6 +36,7 @@ export function buildMessagesBody(plan: CallPlan, candidate: Candidate, agentId:
   if (candidate.translated === null) {
     leaveOutForeignReasoning(plan.body, 'messages', candidate.endpoint.upstreamModel, changes);
     leaveOutBetaFields(plan.body, candidate.betaFields, changes);
+    leaveOutBillingLine(plan.body, candidate.endpoint.upstreamModel, changes);
     fitMessagesCallIds(plan.body, candidate.endpoint.upstreamModel, changes);
   }
   if (routesBetweenVendors) writeRouterDialect(plan, candidate, agentId, changes);

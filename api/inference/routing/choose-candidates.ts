@@ -5,6 +5,7 @@ import type { AskedDialect, AskedModel } from '#core/conversation/conversation.t
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import type { Steps } from '../admit/steps.ts';
+import { BILLING_LINE, losesBillingLine } from '../formats/billing-line.ts';
 import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { callFormats } from '../formats/call-formats.ts';
 import { isOfSigner } from '../formats/call-signature.ts';
@@ -99,7 +100,11 @@ function* chooseFormat(
   if (native) {
     const betaFields = format.name === 'messages' ? betaFieldsIn(value, betas) : [];
     const candidate = { ...each, format, translated: null, serverTools, unrunTools: unrun, betaFields };
-    const before = { leftOut: betaFields, hints: [] };
+    const hints =
+      format.name === 'messages' && losesBillingLine(value.system, each.endpoint.upstreamModel)
+        ? [BILLING_LINE]
+        : [];
+    const before = { leftOut: betaFields, hints };
     return fitted(candidate, { format: format.name, body: object, value }, before);
   }
   const to = kind.ownFormat ?? (formats.includes('chat') ? 'chat' : 'messages');

@@ -6,7 +6,9 @@ import { type ClaudeVersion, claudeVersion, isNewer } from '../formats/reasoning
  * stand in public reports: BerriAI/litellm#15097 (temperature with top_p), BerriAI/litellm#26444 and promptfoo/promptfoo#9500 (none of the
  * three), MartialBE/one-hub#529 (temperature with thinking), can1357/oh-my-pi#341 and langchain-ai/langchain-aws#1141 (forced tools with
  * thinking), withceleste/celeste-python#393 (forced tools at all), letta-ai/letta-code#2815 (thinking off), docker/docker-agent#3415
- * (thinking that is not shown), bastani-inc/atomic#2809 (thinking of a history that was edited).
+ * (thinking that is not shown), bastani-inc/atomic#2809 (thinking of a history that was edited), anomalyco/opencode#3077 (calls without their
+ * thinking), BerriAI/litellm#18926 (thinking of calls that are gone on with without thinking),
+ * promptfoo/promptfoo#10631 (thinking where nothing is said of it).
  */
 
 /** Which sampling fields a model takes: all, `temperature` or `top_p` but not both, or none but the defaults. */
@@ -18,23 +20,56 @@ export interface ClaudeLimits {
   forcedTools: 'always' | 'without_thinking' | 'never';
   /** The type of `thinking` that stands for the least of it; `null`: the model always thinks. */
   thinkingOff: 'disabled' | 'between_tools' | null;
+  /** It thinks also where nothing is said of it. */
+  thinksUnasked: boolean;
   /** It shows its thinking only where that is asked for. */
   hidesThinking: boolean;
   /** Also what it says between calls is thinking. Earlier thinking must stand behind the same history as at first. */
   bindsThinking: boolean;
   /** The last turn may be an answer that goes on. */
   continuesAnswers: boolean;
+  /** It can be held to a schema in its answer and in what it calls tools with. */
+  holdsToSchemas: boolean;
+  /** A model that takes a budget takes an effort as well. */
+  takesEffort: boolean;
 }
 
-type VersionLimits = Omit<ClaudeLimits, 'thinkingOff' | 'forcedTools' | 'bindsThinking'>;
+type VersionLimits = Omit<ClaudeLimits, 'thinkingOff' | 'forcedTools' | 'bindsThinking' | 'thinksUnasked'>;
 
 /** The last version to which each line applies, the oldest first. */
 const BY_VERSION: readonly (VersionLimits & { upTo: ClaudeVersion })[] = [
-  { upTo: version(4, 0), sampling: 'all', hidesThinking: false, continuesAnswers: true },
-  { upTo: version(4, 5), sampling: 'one', hidesThinking: false, continuesAnswers: true },
-  { upTo: version(4, 6), sampling: 'one', hidesThinking: false, continuesAnswers: false },
+  {
+    upTo: version(4, 0),
+    sampling: 'all',
+    hidesThinking: false,
+    continuesAnswers: true,
+    holdsToSchemas: false,
+    takesEffort: false,
+  },
+  {
+    upTo: version(4, 5),
+    sampling: 'one',
+    hidesThinking: false,
+    continuesAnswers: true,
+    holdsToSchemas: true,
+    takesEffort: false,
+  },
+  {
+    upTo: version(4, 6),
+    sampling: 'one',
+    hidesThinking: false,
+    continuesAnswers: false,
+    holdsToSchemas: true,
+    takesEffort: true,
+  },
 ];
-const NEWEST: VersionLimits = { sampling: 'none', hidesThinking: true, continuesAnswers: false };
+const NEWEST: VersionLimits = {
+  sampling: 'none',
+  hidesThinking: true,
+  continuesAnswers: false,
+  holdsToSchemas: true,
+  takesEffort: true,
+};
 
 interface FamilyLimits {
   family: RegExp;
@@ -78,6 +113,8 @@ const OTHERS: FamilyLimits = {
   offBefore: 'disabled',
 };
 
+/** The last version that thinks only where it is told to. */
+const LAST_QUIET = version(4, 99);
 /** The last version that calls no tool by force while it thinks. */
 const LAST_FREE_THINKER = version(4, 7);
 
@@ -92,8 +129,11 @@ export function claudeLimits(upstreamModel: string): ClaudeLimits | null {
   const forcesBefore = isNewer(known, LAST_FREE_THINKER) ? 'always' : 'without_thinking';
   return {
     sampling: ofVersion.sampling,
+    thinksUnasked: isNewer(known, LAST_QUIET),
     hidesThinking: ofVersion.hidesThinking,
     continuesAnswers: ofVersion.continuesAnswers,
+    holdsToSchemas: ofVersion.holdsToSchemas,
+    takesEffort: ofVersion.takesEffort,
     bindsThinking: binds,
     forcedTools: binds ? ofFamily.forcesThen : forcesBefore,
     thinkingOff: binds ? ofFamily.offThen : ofFamily.offBefore,

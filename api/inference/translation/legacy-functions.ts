@@ -23,6 +23,7 @@ export const readFunctions = (functions: unknown, unsupported: UnsupportedFields
       description: unsupported.text(each.description, `${path}description`),
       parameters: each.parameters ?? null,
       strict: unsupported.boolean(each.strict, `${path}strict`),
+      strictAt: `${path}strict`,
       ...cacheOf(each),
     };
   });

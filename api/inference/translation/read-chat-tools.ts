@@ -59,6 +59,7 @@ function readTool(tool: Record<string, unknown>, path: string, unsupported: Unsu
     description: unsupported.text(named?.description, `${path}function.description`),
     parameters: named?.parameters ?? null,
     strict: unsupported.boolean(named?.strict, `${path}function.strict`),
+    strictAt: `${path}function.strict`,
     ...(cached.cache === undefined && named !== null ? cacheOf(named) : cached),
   };
 }

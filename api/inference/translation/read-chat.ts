@@ -78,6 +78,7 @@ const READ = new Set([
   'stop',
   'reasoning',
   'reasoning_effort',
+  'thinking',
   'response_format',
   'verbosity',
   'n',
@@ -99,7 +100,8 @@ function readMessage(message: Record<string, unknown>, path: string, reading: Re
     case 'system':
     case 'developer': {
       unsupported.unknown(message, path, MESSAGE, HINTS);
-      const parts = named(texts(message, path, unsupported), message.name);
+      const said = markLast(texts(message, path, unsupported), cacheOf(message));
+      const parts = named(said, message.name);
       if (turns.length === 0) system.push(...parts);
       else if (parts.length > 0) turns.push({ role: 'system', parts, at: `${path}role` });
       return;
@@ -161,7 +163,10 @@ function readAssistant(message: Record<string, unknown>, path: string, reading: 
     const id = reading.legacyCalls.begin(message.function_call.name);
     parts.push(...readCall({ id, function: message.function_call }, `${path}function_call.`, reading));
   }
-  return parts.filter((part) => part.type !== 'text' || part.text !== '');
+  const said = parts.filter((part) => part.type !== 'text' || part.text !== '');
+  const last = said.at(-1);
+  if (last === undefined || last.type === 'reasoning') return said;
+  return [...said.slice(0, -1), ...markLast([last], cacheOf(message))];
 }
 
 function readCall(
@@ -276,12 +281,11 @@ function texts(
   path: string,
   unsupported: UnsupportedFields,
 ): TextPart[] {
-  const parts = readParts(message.content, path, unsupported).flatMap((part): TextPart[] => {
+  return readParts(message.content, path, unsupported).flatMap((part): TextPart[] => {
     if (part.type === 'text') return [part];
     unsupported.add(`${path}content`, 'an image or file in a message of this role');
     return [];
   });
-  return [...markLast(parts, cacheOf(message))];
 }
 
 function readReasoning(
@@ -297,9 +301,35 @@ function readReasoning(
   const enabled = unsupported.boolean(given.enabled, 'reasoning.enabled');
   // What is left out of the answer is left out by us.
   unsupported.boolean(given.exclude, 'reasoning.exclude');
-  if (effort === null && budgetTokens === null && enabled === null) return null;
-  return { enabled: enabled !== false && effort !== 'none', effort, budgetTokens };
+  const own = { enabled: enabled !== false && effort !== 'none', effort, budgetTokens };
+  const says = effort !== null || budgetTokens !== null || enabled !== null;
+  return readThinking(body.thinking, says ? own : null, unsupported);
 }
+
+/** The words of the messages format, which clients send to its models in a chat, too. The chat's own words count before them. */
+function readThinking(
+  value: unknown,
+  own: Reasoning | null,
+  unsupported: UnsupportedFields,
+): Reasoning | null {
+  const given = unsupported.record(value, 'thinking');
+  unsupported.unknown(given, 'thinking.', THINKING);
+  const type = unsupported.text(given.type, 'thinking.type');
+  const budgetTokens = unsupported.number(given.budget_tokens, 'thinking.budget_tokens');
+  if (type === null && budgetTokens === null) return own;
+  if (type !== null && !THINKING_TYPES.has(type)) unsupported.leaveOut('thinking.type');
+  const enabled = type !== 'disabled';
+  if (own === null) return { enabled, effort: null, budgetTokens };
+  if (own.enabled !== enabled) unsupported.leaveOut('thinking.type');
+  if (budgetTokens === null) return own;
+  if (own.enabled && own.budgetTokens === null) return { ...own, budgetTokens };
+  unsupported.leaveOut('thinking.budget_tokens');
+  return own;
+}
+
+// `display` does not change the reasoning itself.
+const THINKING = new Set(['type', 'budget_tokens', 'display']);
+const THINKING_TYPES = new Set(['enabled', 'adaptive', 'disabled', 'auto']);
 
 function readFormat(format: unknown, unsupported: UnsupportedFields): AnswerFormat | null {
   if (!isRecord(format)) return null;
@@ -314,6 +344,7 @@ function readFormat(format: unknown, unsupported: UnsupportedFields): AnswerForm
   unsupported.unknown(schema, 'response_format.json_schema.', SCHEMA);
   return {
     type: 'json_schema',
+    at: 'response_format',
     name: unsupported.text(schema.name, 'response_format.json_schema.name') || 'answer',
     description: unsupported.text(schema.description, 'response_format.json_schema.description'),
     schema: schema.schema ?? {},

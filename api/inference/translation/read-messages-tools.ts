@@ -59,6 +59,7 @@ function readTool(
     ),
     parameters: tool.input_schema ?? null,
     strict: isTooWide ? null : strict,
+    strictAt: `${path}strict`,
     ...cacheOf(tool),
   };
 }

@@ -8,6 +8,7 @@ import type {
   UserPart,
 } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
+import { BILLING_LINE, withoutBillingLine } from '../formats/billing-line.ts';
 import { readCallSignature } from '../formats/call-signature.ts';
 import { readIssuer } from '../formats/signed-reasoning.ts';
 import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported-fields.ts';
@@ -129,9 +130,14 @@ const blocksOf = (
 
 function readTexts(content: unknown, path: string, unsupported: UnsupportedFields): TextPart[] {
   return readParts(content, path, unsupported).flatMap((part) => {
-    if (part.type === 'text') return [part];
-    unsupported.add(path, 'an image or file in a message of this role');
-    return [];
+    if (part.type !== 'text') {
+      unsupported.add(path, 'an image or file in a message of this role');
+      return [];
+    }
+    const text = withoutBillingLine(part.text);
+    if (text === part.text) return [part];
+    unsupported.leaveOutHint(BILLING_LINE);
+    return text === '' ? [] : [{ ...part, text }];
   });
 }
 
@@ -345,6 +351,7 @@ function readFormat(format: unknown, unsupported: UnsupportedFields): AnswerForm
   const schema = format.schema ?? {};
   return {
     type: 'json_schema',
+    at: 'output_config.format',
     name: 'answer',
     description: null,
     schema,

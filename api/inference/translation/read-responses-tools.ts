@@ -84,6 +84,7 @@ function readTool(
       description,
       parameters: tool.parameters ?? null,
       strict: unsupported.boolean(tool.strict, `${path}strict`),
+      strictAt: `${path}strict`,
       ...cacheOf(tool),
     },
   ];

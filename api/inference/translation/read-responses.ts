@@ -295,6 +295,7 @@ function readFormat(format: unknown, unsupported: UnsupportedFields): AnswerForm
   }
   return {
     type,
+    at: 'text.format',
     name: unsupported.text(name, 'text.format.name') || 'answer',
     description: unsupported.text(description, 'text.format.description'),
     schema: schema ?? {},

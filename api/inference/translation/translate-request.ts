@@ -141,8 +141,10 @@ function nameRest(
   { reasoning_effort: named, reasoning: given }: Readonly<Record<string, unknown>>,
   unsupported: UnsupportedFields,
 ): void {
-  if (!isRecord(given)) unsupported.leaveOut(named === 'none' ? 'reasoning_effort' : 'thinking.type');
-  else unsupported.leaveOut(given.effort === 'none' ? 'reasoning.effort' : 'reasoning.enabled');
+  const { effort, enabled } = isRecord(given) ? given : {};
+  if (effort === 'none') unsupported.leaveOut('reasoning.effort');
+  else if (enabled === false) unsupported.leaveOut('reasoning.enabled');
+  else unsupported.leaveOut(named === 'none' ? 'reasoning_effort' : 'thinking.type');
 }
 
 export interface TranslatedRequest {

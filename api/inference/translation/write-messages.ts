@@ -1,9 +1,7 @@
 import type {
-  AnswerFormat,
   AskedModel,
   AssistantPart,
   Conversation,
-  FunctionTool,
   TextPart,
   ToolChoice,
   Turn,
@@ -11,7 +9,6 @@ import type {
 } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
 import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
-import { isOwnReasoning } from '../../providers/signed-reasoning.ts';
 import { messagesCallId } from '../formats/call-id-rules.ts';
 import { readInput } from '../formats/tool-input.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
@@ -19,9 +16,9 @@ import type { NumberMarks } from '../json/number-marks.ts';
 import { writeCache } from './cache-marks.ts';
 import { type ClaudeLimits, claudeLimits } from './claude-limits.ts';
 import { writeSampling } from './claude-sampling.ts';
-import { structuredSchema } from './structured-schema.ts';
-import { objectSchema, refuseLoneChoice } from './tool-words.ts';
-import { cannotForce, isOn, turnsFor, writeEffort, writeThinking } from './write-thinking.ts';
+import { type WrittenSchemas, writeSchemas } from './claude-schemas.ts';
+import { refuseLoneChoice } from './tool-words.ts';
+import { cannotForce, isOn, isSentBack, turnsFor, writeEffort, writeThinking } from './write-thinking.ts';
 
 /**
  * The body for a provider that speaks the messages format, but for what the gateway writes into every body. It yields the names of
@@ -33,30 +30,44 @@ export function* writeMessages(
   unsupported: UnsupportedFields,
   marks: NumberMarks,
 ): Generator<string, object> {
-  const { tools, verbosity } = conversation;
   const limits = claudeLimits(asked.upstreamModel);
   const thinking = writeThinking(conversation, asked, limits);
   const thinks = isOn(thinking);
-  if (verbosity !== null) unsupported.leaveOut(verbosity.at);
+  if (conversation.verbosity !== null) unsupported.leaveOut(conversation.verbosity.at);
   refuseLoneChoice(conversation, unsupported);
+  const { system, turns } = withUser(conversation, turnsFor(conversation, limits, thinking));
+  const { tools, format, instruction } = writeSchemas(conversation, limits, unsupported, marks);
+  const goesOn = limits?.continuesAnswers === true && !thinks && format === undefined;
   return {
     ...writeCache(conversation),
-    system: writeSystem(conversation),
-    messages: withLastWords(
-      yield* writeTurns(turnsFor(conversation, limits, thinking), marks, unsupported),
-      conversation,
-      limits,
-      thinks,
-    ),
+    system: writeSystem(system, instruction),
+    messages: withLastWords(yield* writeTurns(turns, marks, unsupported), conversation, limits, goesOn),
     max_tokens: asked.outputTokensCap,
-    tools: tools.length === 0 ? undefined : tools.map((tool) => writeTool(tool, marks)),
-    tool_choice: tools.length === 0 ? undefined : writeToolChoice(conversation, limits, unsupported),
+    tools,
+    tool_choice: tools === undefined ? undefined : writeToolChoice(conversation, limits, unsupported),
     ...writeSampling(conversation, limits, thinks, unsupported),
     stop_sequences: writeStop(conversation, unsupported),
     thinking,
-    output_config: writeOutputConfig(conversation, asked, limits, marks),
+    output_config: writeOutputConfig(writeEffort(conversation, asked, limits), format),
   };
 }
+
+/**
+ * The format wants the user to speak first. Instructions alone are what the user says, and an answer at the beginning, such as a
+ * greeting, gets a word before it.
+ */
+function withUser(
+  { system }: Pick<Conversation, 'system'>,
+  turns: readonly Turn[],
+): { system: readonly TextPart[]; turns: readonly Turn[] } {
+  if (turns.length === 0 && system.some(saysSomething))
+    return { system: [], turns: [{ role: 'user', parts: system }] };
+  const first = turns.find(({ role, parts }) => role === 'tool' || parts.some(saysSomething));
+  if (first?.role !== 'assistant') return { system, turns };
+  return { system, turns: [{ role: 'user', parts: [{ type: 'text', text: BEGIN }] }, ...turns] };
+}
+
+const BEGIN = 'Begin.';
 
 /** The format refuses a sequence that is nothing but white space. */
 function writeStop({ stop }: Conversation, unsupported: UnsupportedFields): readonly string[] | undefined {
@@ -65,22 +76,12 @@ function writeStop({ stop }: Conversation, unsupported: UnsupportedFields): read
   return sequences.length === 0 ? undefined : sequences;
 }
 
-/** The format has no other word for an answer that is any JSON object. */
-const JSON_INSTRUCTION = 'Answer with one JSON object, without a word before or behind it.';
-
-function writeSystem({ system, answerFormat }: Conversation): unknown {
-  const parts =
-    answerFormat?.type === 'json_object'
-      ? [...system, { type: 'text' as const, text: JSON_INSTRUCTION }]
-      : system;
+function writeSystem(system: readonly TextPart[], instruction: string | null): unknown {
+  const parts = instruction === null ? system : [...system, { type: 'text' as const, text: instruction }];
   if (parts.length === 0) return undefined;
   if (parts.every(({ cache }) => cache === undefined)) return parts.map(({ text }) => text).join('\n\n');
-  return parts.filter(saysSomething).map(writePart);
+  return parts.filter(saysSomething).map(writeText);
 }
-
-/** The format has no other place for what an answer is meant for. */
-const described = ({ description, schema }: Extract<AnswerFormat, { type: 'json_schema' }>): unknown =>
-  description !== null && isRecord(schema) ? { description, ...schema } : schema;
 
 interface Message {
   role: 'user' | 'assistant';
@@ -95,6 +96,8 @@ function* writeTurns(
 ): Generator<string, Message[]> {
   const room: Room = { keys: JSON_KEYS_MAX, values: JSON_VALUES_MAX, readChars: 0, marks };
   const messages: Message[] = [];
+  /** The user has said nothing since the last message. */
+  let isSilent = false;
   for (const turn of turns) {
     const role = turn.role === 'assistant' ? 'assistant' : 'user';
     if (room.readChars >= READ_AT_ONCE) {
@@ -102,34 +105,43 @@ function* writeTurns(
       yield 'write';
     }
     const content = writeTurn(turn, room, unsupported);
+    const last = messages.at(-1);
     if (content.length === 0) {
-      // The provider takes none; left out, it would make another conversation of it.
-      if (turn.role === 'user') unsupported.add('content', 'a message that says nothing');
+      if (turn.role === 'user') isSilent = true;
       continue;
     }
-    const last = messages.at(-1);
+    // The provider takes no message that says nothing. Left out between two answers, it would make one of them.
+    if (isSilent && last?.role === 'assistant' && role === 'assistant') refuseSilence(unsupported);
+    isSilent = false;
     if (last?.role === role) last.content.push(...content);
     else messages.push({ role, content });
   }
+  // Left out at the end, it would have the answer before it go on.
+  if (isSilent && messages.at(-1)?.role !== 'user') refuseSilence(unsupported);
   if (messages.length === 0) unsupported.add('messages', 'a conversation without a message of the user');
   return messages;
 }
 
+const refuseSilence = (unsupported: UnsupportedFields): void =>
+  unsupported.add('content', 'a message that says nothing');
+
 /**
- * A choice of tools that the model cannot be held to is asked of it in words. Where it continues no answer, or thinks first, it is
- * told to go on.
+ * A choice of tools that the model cannot be held to is asked of it in words. Where it continues no answer, thinks
+ * first, or is held to a schema, it is told to go on.
+ *
+ * @param goesOn Whether it continues an answer.
  */
 function withLastWords(
   messages: Message[],
   conversation: Conversation,
   limits: ClaudeLimits | null,
-  thinks: boolean,
+  goesOn: boolean,
 ): Message[] {
   const last = messages.at(-1);
   if (last === undefined || limits === null) return messages;
   const words: object[] = [];
   if (last.role === 'assistant') {
-    if (limits.continuesAnswers && !thinks) trimEnd(last);
+    if (goesOn) trimEnd(last);
     else words.push({ type: 'text', text: CONTINUE });
   }
   if (conversation.tools.length > 0 && cannotForce(conversation, limits))
@@ -158,9 +170,15 @@ function writeTurn(turn: Turn, room: Room, unsupported: UnsupportedFields): obje
   switch (turn.role) {
     case 'system':
       // In its own place, and in the only words for it that every model of the format takes.
-      return [{ type: 'text', text: systemText(turn.parts) }];
+      return [
+        {
+          type: 'text',
+          text: systemText(turn.parts),
+          ...writeCache(turn.parts.findLast(({ cache }) => cache !== undefined) ?? {}),
+        },
+      ];
     case 'user':
-      return named(turn.parts.filter(saysSomething), turn.name).map(writePart);
+      return named(turn.parts.filter(saysSomething), turn.name).map((part) => writePart(part, unsupported));
     case 'assistant':
       return turn.parts.filter(saysSomething).flatMap((part) => writeAssistantPart(part, room, unsupported));
     case 'tool':
@@ -168,7 +186,7 @@ function writeTurn(turn: Turn, room: Room, unsupported: UnsupportedFields): obje
         {
           type: 'tool_result',
           tool_use_id: messagesCallId(turn.callId),
-          content: turn.parts.filter(saysSomething).map(writePart),
+          content: turn.parts.filter(saysSomething).map((part) => writePart(part, unsupported)),
           is_error: turn.failed ? true : undefined,
           ...writeCache(turn),
         },
@@ -192,11 +210,15 @@ function named(parts: readonly UserPart[], name: string | undefined): readonly U
 const saysSomething = (part: UserPart | AssistantPart): boolean =>
   part.type !== 'text' || /\S/.test(part.text);
 
-function writePart(part: UserPart): object {
+const writeText = (part: TextPart): object => ({ type: 'text', text: part.text, ...writeCache(part) });
+
+function writePart(part: UserPart, unsupported: UnsupportedFields): object {
   switch (part.type) {
     case 'text':
-      return { type: 'text', text: part.text, ...writeCache(part) };
+      return writeText(part);
     case 'image':
+      // The model chooses by the size of the image how much of it is read.
+      if (part.detail !== null && part.detail !== 'auto') unsupported.leaveOut(detailOf(part.at));
       return { type: 'image', source: { type: 'url', url: part.url }, ...writeCache(part) };
     case 'file':
       return {
@@ -207,6 +229,9 @@ function writePart(part: UserPart): object {
       };
   }
 }
+
+/** Where the caller wrote it: a chat has it beside the link. */
+const detailOf = (at: string): string => `${at}${at.startsWith('messages') ? '.image_url' : ''}.detail`;
 
 function writeAssistantPart(part: AssistantPart, room: Room, unsupported: UnsupportedFields): object[] {
   switch (part.type) {
@@ -223,11 +248,9 @@ function writeAssistantPart(part: AssistantPart, room: Room, unsupported: Unsupp
         },
       ];
     case 'reasoning':
-      if (part.issuer !== undefined && !isOwnReasoning(part.issuer.format)) return [];
-      if (part.encrypted !== null) return [{ type: 'redacted_thinking', data: part.encrypted }];
-      // The provider refuses reasoning that it has not signed.
-      return part.signature === null || part.signature === ''
-        ? []
+      if (!isSentBack(part)) return [];
+      return part.encrypted !== null
+        ? [{ type: 'redacted_thinking', data: part.encrypted }]
         : [{ type: 'thinking', thinking: part.text, signature: part.signature }];
   }
 }
@@ -260,18 +283,6 @@ function writeInput(
   return read.input;
 }
 
-function writeTool(tool: FunctionTool, marks: NumberMarks): object {
-  const { name, description, parameters, strict } = tool;
-  const schema = objectSchema(parameters);
-  return {
-    name,
-    description: description ?? undefined,
-    input_schema: strict === true ? structuredSchema(schema, marks) : schema,
-    strict: strict === true ? true : undefined,
-    ...writeCache(tool),
-  };
-}
-
 const TYPES = { auto: 'auto', none: 'none', required: 'any', tool: 'tool' } as const;
 
 function writeToolChoice(
@@ -293,17 +304,7 @@ function writeToolChoice(
 }
 
 /** How hard the model thinks, and the shape of its answer. */
-function writeOutputConfig(
-  conversation: Conversation,
-  asked: AskedModel,
-  limits: ClaudeLimits | null,
-  marks: NumberMarks,
-): object | undefined {
-  const { answerFormat } = conversation;
-  const effort = writeEffort(conversation, asked, limits);
-  const format =
-    answerFormat?.type === 'json_schema'
-      ? { type: 'json_schema', schema: structuredSchema(described(answerFormat), marks) }
-      : undefined;
-  return effort === undefined && format === undefined ? undefined : { effort, format };
-}
+const writeOutputConfig = (
+  effort: string | undefined,
+  format: WrittenSchemas['format'],
+): object | undefined => (effort === undefined && format === undefined ? undefined : { effort, format });

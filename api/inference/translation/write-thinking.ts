@@ -1,6 +1,14 @@
-import type { AskedModel, Conversation, Turn } from '#core/conversation/conversation.ts';
-import { effortOf } from '../formats/reasoning-words.ts';
+import type {
+  AskedModel,
+  AssistantPart,
+  Conversation,
+  ReasoningPart,
+  Turn,
+} from '#core/conversation/conversation.ts';
+import { isOwnReasoning } from '../../providers/signed-reasoning.ts';
+import { effortOf, takenEffort } from '../formats/reasoning-words.ts';
 import type { ClaudeLimits } from './claude-limits.ts';
+import { isAsked } from './order-results.ts';
 
 /** How a model that is asked in the messages format is told to think. */
 export interface Thinking {
@@ -22,14 +30,15 @@ export function writeThinking(
   limits: ClaudeLimits | null,
 ): Thinking | undefined {
   const { reasoning, turns } = conversation;
-  const { outputTokensCap, reasonsByEffort } = asked;
+  const { outputTokensCap } = asked;
   if (reasoning?.enabled === false) {
     const off = limits === null ? 'disabled' : limits.thinkingOff;
     if (off !== null) return { type: off };
   }
   if (limits?.bindsThinking === true) return boundThinking(turns);
-  if (reasoning?.enabled !== true || !canThink(conversation, asked, limits)) return undefined;
-  if (reasonsByEffort)
+  const way = reasoning?.enabled === true ? wayToThink(conversation, asked, limits) : null;
+  if (reasoning === null || way === null) return undefined;
+  if (way === 'by_effort')
     return { type: 'adaptive', ...(limits?.hidesThinking === true && { display: 'summarized' }) };
   const share = SHARES[reasoning.effort ?? 'medium'] ?? SHARE_OF_MORE;
   const budget = reasoning.budgetTokens ?? Math.floor(share * outputTokensCap);
@@ -56,19 +65,20 @@ const hasReasoning = (turn: Turn): boolean =>
 export const isOn = (thinking: Thinking | undefined): boolean =>
   thinking?.type === 'adaptive' || thinking?.type === 'enabled';
 
-/** A model that thinks no more takes no thinking back that is bound to its history. */
+/** A model that thinks no more refuses the thinking of the calls to which it goes on, or all that is bound to its history. */
 export const turnsFor = (
   { turns }: Conversation,
   limits: ClaudeLimits | null,
   thinking: Thinking | undefined,
-): readonly Turn[] =>
-  limits?.bindsThinking !== true || isOn(thinking) || !turns.some(hasReasoning)
-    ? turns
-    : turns.map((turn) =>
-        turn.role === 'assistant'
-          ? { ...turn, parts: turn.parts.filter(({ type }) => type !== 'reasoning') }
-          : turn,
-      );
+): readonly Turn[] => {
+  if (limits === null || isOn(thinking) || (thinking === undefined && limits.thinksUnasked)) return turns;
+  return turns.some(hasReasoning) ? turns.map(withoutReasoning) : turns;
+};
+
+const withoutReasoning = (turn: Turn): Turn =>
+  turn.role === 'assistant'
+    ? { ...turn, parts: turn.parts.filter(({ type }) => type !== 'reasoning') }
+    : turn;
 
 /** The fields of a translation that a server takes with their betas alone. */
 export const betaFieldsIn = ({ thinking }: { thinking?: Thinking | undefined }): readonly string[] =>
@@ -85,17 +95,48 @@ export const cannotForce = (
   limits: ClaudeLimits | null,
 ): boolean => limits?.forcedTools === 'never' && forcesTool(conversation);
 
+/** How a model is told to think: by how hard, or by how long. */
+type WayToThink = 'by_effort' | 'by_budget';
+
 /**
  * A budget for thinking has a least size, and must leave room for the answer. The choice of a tool has meaning, so where a model
- * takes one of the two alone the reasoning is left out.
+ * takes one of the two alone the reasoning is left out. With a budget, Claude goes on from the results of its calls only where
+ * the thinking before them comes back, which most clients of other formats have not kept.
+ *
+ * @returns `null`: it cannot think in this call.
  */
-export const canThink = (
-  conversation: Pick<Conversation, 'toolChoice'>,
+function wayToThink(
+  conversation: Pick<Conversation, 'toolChoice' | 'turns'>,
   { outputTokensCap, reasonsByEffort }: Pick<AskedModel, 'outputTokensCap' | 'reasonsByEffort'>,
   limits: ClaudeLimits | null,
-): boolean =>
-  (reasonsByEffort || outputTokensCap > BUDGET_TOKENS_MIN) &&
-  !(limits?.forcedTools === 'without_thinking' && forcesTool(conversation));
+): WayToThink | null {
+  if (limits?.forcedTools === 'without_thinking' && forcesTool(conversation)) return null;
+  if (reasonsByEffort) return 'by_effort';
+  if (outputTokensCap <= BUDGET_TOKENS_MIN) return null;
+  if (limits === null || !lacksThinking(conversation.turns)) return 'by_budget';
+  return limits.takesEffort ? 'by_effort' : null;
+}
+
+export const canThink = (...asked: Parameters<typeof wayToThink>): boolean => wayToThink(...asked) !== null;
+
+/** Whether the conversation ends with results of calls before which the provider finds no thinking of its own. */
+function lacksThinking(turns: readonly Turn[]): boolean {
+  const last = turns.findLastIndex(({ role }) => role === 'assistant');
+  if (last < 0 || !turns.some(({ role }, index) => index > last && role === 'tool')) return false;
+  // The provider thinks once before the first of the calls that follow each other.
+  const before = turns.findLastIndex(({ role }, index) => index < last && isAsked({ role }));
+  const answers = turns.slice(before + 1).filter((turn) => turn.role === 'assistant');
+  const [first] = answers.flatMap(({ parts }) => parts.filter(isSent));
+  return first !== undefined && first.type !== 'reasoning';
+}
+
+const isSent = (part: AssistantPart): boolean =>
+  part.type === 'reasoning' ? isSentBack(part) : part.type !== 'text' || /\S/.test(part.text);
+
+/** The provider refuses reasoning that it has not signed. */
+export const isSentBack = ({ issuer, encrypted, signature }: ReasoningPart): boolean =>
+  (issuer === undefined || isOwnReasoning(issuer.format)) &&
+  (encrypted !== null || (signature !== null && signature !== ''));
 
 /** Whether a wish for no reasoning is lost, because the model always thinks. */
 export const cannotRest = ({ reasoning }: Pick<Conversation, 'reasoning'>, limits: ClaudeLimits | null) =>
@@ -109,11 +150,15 @@ export function writeEffort(
 ): string | undefined {
   const { reasoning } = conversation;
   if (cannotRest(conversation, limits)) return LEAST_EFFORT;
-  if (!asked.reasonsByEffort || reasoning?.enabled !== true || !canThink(conversation, asked, limits))
+  if (reasoning?.enabled !== true || wayToThink(conversation, asked, limits) !== 'by_effort')
     return undefined;
   const effort = effortOf(reasoning, asked.outputTokensCap);
-  return effort === 'minimal' ? LEAST_EFFORT : effort;
+  if (effort === undefined || asked.reasonsByEffort) return effort === 'minimal' ? LEAST_EFFORT : effort;
+  return takenEffort(effort, FIRST_EFFORTS);
 }
+
+/** Those of the first models that took an effort. */
+const FIRST_EFFORTS = ['low', 'medium', 'high'];
 
 /** The least that the format has a word for. */
 const LEAST_EFFORT = 'low';
