@@ -60,7 +60,11 @@ describe('tools whose arguments are to keep to their schemas', () => {
     ['24 optional parameters', closed(properties(12, string), []), 2],
     ['24 optional parameters inside of others', closed({ a: closed(properties(11, string), []) }, []), 2],
     ['16 parameters of several types', closed(properties(8, { type: ['string', 'null'] })), 2],
-    ['16 parameters of several types in other words', closed(properties(8, { anyOf: [string, { type: 'null' }] })), 2],
+    [
+      '16 parameters of several types in other words',
+      closed(properties(8, { anyOf: [string, { type: 'null' }] })),
+      2,
+    ],
   ])('promise it as far as a request may have %s', (_name, schema, fitting) => {
     const { tools, leftOut } = asked('responses', { tools: many(4, schema) });
     expect(tools.map(({ strict }) => strict === true)).toEqual([0, 1, 2, 3].map((index) => index < fitting));
@@ -71,17 +75,26 @@ describe('tools whose arguments are to keep to their schemas', () => {
   });
 
   it.each([
-    ['refers to itself', { ...closed({ a: { $ref: '#/$defs/d' } }), $defs: { d: closed({ b: { $ref: '#/$defs/d' } }) } }],
+    [
+      'refers to itself',
+      { ...closed({ a: { $ref: '#/$defs/d' } }), $defs: { d: closed({ b: { $ref: '#/$defs/d' } }) } },
+    ],
     [
       'refers to itself over another',
       {
         ...closed({ a: { $ref: '#/$defs/d' } }),
-        $defs: { d: closed({ b: { $ref: '#/$defs/e' } }), e: { type: 'array', items: { $ref: '#/$defs/d' } } },
+        $defs: {
+          d: closed({ b: { $ref: '#/$defs/e' } }),
+          e: { type: 'array', items: { $ref: '#/$defs/d' } },
+        },
       },
     ],
     ['refers to the whole', closed({ a: { $ref: '#' } })],
     ['refers elsewhere', closed({ a: { $ref: 'https://example.com/s.json' } })],
-    ['adds to a reference', { ...closed({ a: { allOf: [{ $ref: '#/$defs/d' }] } }), $defs: { d: closed({ b: string }) } }],
+    [
+      'adds to a reference',
+      { ...closed({ a: { allOf: [{ $ref: '#/$defs/d' }] } }), $defs: { d: closed({ b: string }) } },
+    ],
   ])('promise nothing where the schema %s', (_name, schema) => {
     const { tools, leftOut } = asked('responses', { tools: many(1, schema) });
     expect([strictCount(tools), leftOut]).toEqual([0, ['tools[0].strict']]);
@@ -90,7 +103,10 @@ describe('tools whose arguments are to keep to their schemas', () => {
   it('promise it where definitions only refer to others', () => {
     const $defs = { d: closed({ b: { $ref: '#/$defs/e' } }), e: closed({ c: string }) };
     const schema = { ...closed({ a: { $ref: '#/$defs/d' }, b: { $ref: '#/$defs/e' } }), $defs };
-    expect(asked('responses', { tools: many(1, schema) })).toMatchObject({ tools: [{ strict: true }], leftOut: [] });
+    expect(asked('responses', { tools: many(1, schema) })).toMatchObject({
+      tools: [{ strict: true }],
+      leftOut: [],
+    });
   });
 
   it.each([
@@ -130,8 +146,16 @@ describe('an answer of a wanted shape', () => {
   });
 
   it('is asked for in words of a model that can be held to no shape', () => {
-    const format = { type: 'json_schema', name: 'a', schema: closed({ n: { type: 'integer', maximum: 12345678901234567891 } }) };
-    const { system, output_config, leftOut } = asked('responses', { text: { format } }, 'claude-3-7-sonnet-20250219');
+    const format = {
+      type: 'json_schema',
+      name: 'a',
+      schema: closed({ n: { type: 'integer', maximum: 12 } }),
+    };
+    const { system, output_config, leftOut } = asked(
+      'responses',
+      { text: { format } },
+      'claude-3-7-sonnet-20250219',
+    );
     expect(system).toContain(words);
     expect([output_config, leftOut]).toEqual([undefined, ['text.format']]);
   });
@@ -148,7 +172,10 @@ describe('an answer of a wanted shape', () => {
 
   it('is no answer to go on with', () => {
     const messages = [user, { role: 'assistant', content: '{' }];
-    const response_format = { type: 'json_schema', json_schema: { name: 'a', schema: closed({ a: string }) } };
+    const response_format = {
+      type: 'json_schema',
+      json_schema: { name: 'a', schema: closed({ a: string }) },
+    };
     expect(asked('chat', { messages, response_format }).messages.at(-1)).toEqual({
       role: 'user',
       content: [{ type: 'text', text: 'Continue.' }],
@@ -187,7 +214,9 @@ describe('a schema with a choice at its top', () => {
 
   it('is the sum of its schemas, and of those that they refer to', () => {
     const $defs = { base: { properties: { id: string }, required: ['id'] }, b };
-    expect(schemaOf({ allOf: [{ $ref: '#/$defs/base' }, { anyOf: [a, { $ref: '#/$defs/b' }] }], $defs })).toEqual({
+    expect(
+      schemaOf({ allOf: [{ $ref: '#/$defs/base' }, { anyOf: [a, { $ref: '#/$defs/b' }] }], $defs }),
+    ).toEqual({
       type: 'object',
       $defs,
       description: '{anyOf, by what is required: ["one"] or ["two"]}',
@@ -206,7 +235,10 @@ describe('a schema with a choice at its top', () => {
     ],
     [
       'it refers to itself',
-      { anyOf: [{ $ref: '#/$defs/d' }], $defs: { d: { anyOf: [{ $ref: '#/$defs/d' }], properties: { x: string } } } },
+      {
+        anyOf: [{ $ref: '#/$defs/d' }],
+        $defs: { d: { anyOf: [{ $ref: '#/$defs/d' }], properties: { x: string } } },
+      },
       { type: 'object', properties: { x: string } },
     ],
     ['it refers to nothing', { anyOf: [{ $ref: '#/$defs/no' }] }, { type: 'object', properties: {} }],
@@ -224,11 +256,15 @@ describe('a schema with a choice at its top', () => {
     ],
   ])('is sent whole where %s', (_name, parameters, schema) => {
     expect(schemaOf(parameters)).toMatchObject(schema);
-    for (const keyword of ['anyOf', 'oneOf', 'allOf']) expect(schemaOf(parameters)).not.toHaveProperty(keyword);
+    for (const keyword of ['anyOf', 'oneOf', 'allOf'])
+      expect(schemaOf(parameters)).not.toHaveProperty(keyword);
   });
 
   it('may be one that arguments keep to', () => {
-    expect(schemaOf({ anyOf: [a, b] }, true)).toMatchObject({ additionalProperties: false, required: ['kind'] });
+    expect(schemaOf({ anyOf: [a, b] }, true)).toMatchObject({
+      additionalProperties: false,
+      required: ['kind'],
+    });
   });
 
   it('is read in a time that grows only with its length', () => {
@@ -240,7 +276,10 @@ describe('a schema with a choice at its top', () => {
       }),
     );
     const wide = Object.fromEntries(
-      Array.from({ length }, (_, index) => [`w${index}`, { properties: { x: { const: index } }, required: ['x'] }]),
+      Array.from({ length }, (_, index) => [
+        `w${index}`,
+        { properties: { x: { const: index } }, required: ['x'] },
+      ]),
     );
     const schema = schemaOf({
       allOf: [{ $ref: '#/$defs/d0' }],
@@ -260,30 +299,59 @@ describe('a schema of an older draft', () => {
       { type: 'array', items: [string, { type: 'int' }], additionalItems: { type: 'bool' } },
       { type: 'array', prefixItems: [string, { type: 'integer' }], items: { type: 'boolean' } },
     ],
-    ['a closed list of items', { items: [string], additionalItems: false }, { prefixItems: [string], items: false }],
+    [
+      'a closed list of items',
+      { items: [string], additionalItems: false },
+      { prefixItems: [string], items: false },
+    ],
     ['an empty list of items', { type: 'array', items: [] }, { type: 'array' }],
-    ['a flag at a lower bound', { type: 'integer', minimum: 0, exclusiveMinimum: true }, { type: 'integer', exclusiveMinimum: 0 }],
+    [
+      'a flag at a lower bound',
+      { type: 'integer', minimum: 0, exclusiveMinimum: true },
+      { type: 'integer', exclusiveMinimum: 0 },
+    ],
     ['a flag at an upper bound', { maximum: 9, exclusiveMaximum: true }, { exclusiveMaximum: 9 }],
     ['a flag that says no', { minimum: 0, exclusiveMinimum: false }, { minimum: 0 }],
     ['a type that is no type', { type: 'any', description: 'x' }, { description: 'x' }],
     ['an empty type', { type: '' }, {}],
     ['types by other names', { type: ['str', 'null'] }, { type: ['string', 'null'] }],
     ['a type of several that is none', { type: ['string', 'None'] }, {}],
-    ['keywords that are null', { type: 'string', enum: null, description: null, default: null }, { type: 'string', default: null }],
+    [
+      'keywords that are null',
+      { type: 'string', enum: null, description: null, default: null },
+      { type: 'string', default: null },
+    ],
     ['an empty list for an object', { type: 'object', properties: [] }, { type: 'object', properties: {} }],
-    ['a schema deep inside', { anyOf: [{ items: { not: { type: 'float' } } }] }, { anyOf: [{ items: { not: { type: 'number' } } }] }],
+    [
+      'a schema deep inside',
+      { anyOf: [{ items: { not: { type: 'float' } } }] },
+      { anyOf: [{ items: { not: { type: 'number' } } }] },
+    ],
   ])('is written as the newer draft has it: %s', (_name, older, newer) => {
     expect(schemaOf(schema(older))).toEqual(schema(newer));
   });
 
   it('says itself which of its properties are required', () => {
-    const parameters = { type: 'object', properties: { p: { ...string, required: true }, q: { ...string, required: false } } };
-    expect(schemaOf(parameters)).toEqual({ type: 'object', properties: { p: string, q: string }, required: ['p'] });
+    const parameters = {
+      type: 'object',
+      properties: { p: { ...string, required: true }, q: { ...string, required: false } },
+    };
+    expect(schemaOf(parameters)).toEqual({
+      type: 'object',
+      properties: { p: string, q: string },
+      required: ['p'],
+    });
   });
 
   it.each([
-    ['values that look like keywords', { enum: [{ type: 'any', items: [1] }], const: { type: '' }, default: { items: [] } }],
-    ['what the newer draft has', { type: ['string', 'null'], prefixItems: [{}], items: true, exclusiveMinimum: 0.5, $ref: '#/x' }],
+    [
+      'values that look like keywords',
+      { enum: [{ type: 'any', items: [1] }], const: { type: '' }, default: { items: [] } },
+    ],
+    [
+      'what the newer draft has',
+      { type: ['string', 'null'], prefixItems: [{}], items: true, exclusiveMinimum: 0.5, $ref: '#/x' },
+    ],
   ])('keeps %s', (_name, same) => {
     expect(schemaOf(schema(same))).toEqual(schema(same));
   });

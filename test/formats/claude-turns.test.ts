@@ -18,7 +18,9 @@ const signed = (signature: string) => [
   { type: 'reasoning.text', text: 'hm', signature, format: 'anthropic-claude-v1', index: 0 },
 ];
 const hidden = [{ type: 'reasoning.encrypted', data: 'ZGF0YQ==', format: 'anthropic-claude-v1', index: 0 }];
-const foreign = [{ type: 'reasoning.text', text: 'hm', signature: 'c2ln', format: 'google-gemini-v1', index: 0 }];
+const foreign = [
+  { type: 'reasoning.text', text: 'hm', signature: 'c2ln', format: 'google-gemini-v1', index: 0 },
+];
 const call = (id: string, more: object = {}): object => ({
   role: 'assistant',
   content: null,
@@ -35,9 +37,15 @@ describe('a model with a budget that goes on from the results of its calls', () 
     ['another vendor signed it', [user, call('a', { reasoning_details: foreign }), result('a')]],
     ['it came back without its signature', [user, call('a', { reasoning_content: 'hm' }), result('a')]],
     ['text stands first', [user, call('a', { content: 'Well.' }), result('a')]],
-    ['only a later call has it', [user, call('a'), result('a'), call('b', { reasoning_details: signed('c2ln') }), result('b')]],
+    [
+      'only a later call has it',
+      [user, call('a'), result('a'), call('b', { reasoning_details: signed('c2ln') }), result('b')],
+    ],
     ['the user speaks behind the results', [user, call('a'), result('a'), user]],
-    ['an earlier step has it', [user, call('a', { reasoning_details: signed('c2ln') }), result('a'), user, call('b'), result('b')]],
+    [
+      'an earlier step has it',
+      [user, call('a', { reasoning_details: signed('c2ln') }), result('a'), user, call('b'), result('b')],
+    ],
   ];
 
   it.each(bare)('thinks no more, and that is named, where %s', (_name, messages) => {
@@ -50,7 +58,11 @@ describe('a model with a budget that goes on from the results of its calls', () 
   });
 
   it.each(bare)('thinks by an effort instead where the model takes one, also where %s', (_name, messages) => {
-    for (const [effort, word] of [['high', 'high'], ['minimal', 'low'], ['max', 'high']]) {
+    for (const [effort, word] of [
+      ['high', 'high'],
+      ['minimal', 'low'],
+      ['max', 'high'],
+    ]) {
       const asked = askedOf('claude-opus-4-6', { messages, reasoning_effort: effort });
       expect(asked).toMatchObject({ thinking: { type: 'adaptive' }, effort: word, leftOut: [] });
     }
@@ -59,7 +71,10 @@ describe('a model with a budget that goes on from the results of its calls', () 
   it.each<[string, object[]]>([
     ['its thinking came back', [user, call('a', { reasoning_details: signed('c2ln') }), result('a')]],
     ['its hidden thinking came back', [user, call('a', { reasoning_details: hidden }), result('a')]],
-    ['it thought once before several calls', [user, call('a', { reasoning_details: signed('c2ln') }), result('a'), call('b'), result('b')]],
+    [
+      'it thought once before several calls',
+      [user, call('a', { reasoning_details: signed('c2ln') }), result('a'), call('b'), result('b')],
+    ],
     ['the calls are done', [user, call('a'), result('a'), { role: 'assistant', content: 'b' }, user]],
     ['nothing was called', [user, { role: 'assistant', content: 'b' }, user]],
     ['the results are of a conversation that was cut', [result('a'), user]],
@@ -103,7 +118,9 @@ describe('a model with a budget that goes on from the results of its calls', () 
 
   it('is no care of other vendors’ models', () => {
     const messages = [user, call('a'), result('a')];
-    expect(askedOf('glm-5', { messages, reasoning_effort: 'high' }).thinking).toMatchObject({ type: 'enabled' });
+    expect(askedOf('glm-5', { messages, reasoning_effort: 'high' }).thinking).toMatchObject({
+      type: 'enabled',
+    });
   });
 });
 
@@ -134,11 +151,23 @@ describe('thinking that came back', () => {
 
 describe('thinking that is asked for in the words of the messages format', () => {
   it.each<[string, object, object]>([
-    ['claude-sonnet-4-5', { type: 'enabled', budget_tokens: 2_000 }, { thinking: { type: 'enabled', budget_tokens: 2_000 } }],
+    [
+      'claude-sonnet-4-5',
+      { type: 'enabled', budget_tokens: 2_000 },
+      { thinking: { type: 'enabled', budget_tokens: 2_000 } },
+    ],
     ['claude-sonnet-4-5', { type: 'enabled', budget_tokens: 99_000 }, { thinking: { budget_tokens: 3_999 } }],
     ['claude-sonnet-4-5', { budget_tokens: 2_000 }, { thinking: { budget_tokens: 2_000 } }],
-    ['claude-opus-4-8', { type: 'enabled', budget_tokens: 3_500 }, { thinking: { type: 'adaptive' }, effort: 'high' }],
-    ['claude-opus-4-8', { type: 'adaptive', display: 'omitted' }, { thinking: { type: 'adaptive' }, effort: undefined }],
+    [
+      'claude-opus-4-8',
+      { type: 'enabled', budget_tokens: 3_500 },
+      { thinking: { type: 'adaptive' }, effort: 'high' },
+    ],
+    [
+      'claude-opus-4-8',
+      { type: 'adaptive', display: 'omitted' },
+      { thinking: { type: 'adaptive' }, effort: undefined },
+    ],
     ['claude-sonnet-5', { type: 'disabled' }, { thinking: { type: 'disabled' } }],
     ['claude-sonnet-4-5', { type: 'disabled', budget_tokens: 2_000 }, { thinking: { type: 'disabled' } }],
     ['glm-5', { type: 'disabled' }, { thinking: { type: 'disabled' } }],
@@ -147,15 +176,38 @@ describe('thinking that is asked for in the words of the messages format', () =>
   });
 
   it.each<[object, object, readonly string[]]>([
-    [{ thinking: { type: 'enabled', budget_tokens: 2_000 }, reasoning_effort: 'low' }, { type: 'enabled', budget_tokens: 2_000 }, []],
-    [{ thinking: { type: 'disabled' }, reasoning_effort: 'high' }, { type: 'enabled', budget_tokens: 3_200 }, ['thinking.type']],
-    [{ thinking: { type: 'enabled', budget_tokens: 2_000 }, reasoning_effort: 'none' }, { type: 'disabled' }, ['thinking.type', 'thinking.budget_tokens']],
-    [{ thinking: { type: 'enabled', budget_tokens: 2_000 }, reasoning: { max_tokens: 1_500 } }, { budget_tokens: 1_500 }, ['thinking.budget_tokens']],
-    [{ thinking: { type: 'enabled', budget_tokens: 2_000, later: 1 } }, { budget_tokens: 2_000 }, ['thinking.later']],
+    [
+      { thinking: { type: 'enabled', budget_tokens: 2_000 }, reasoning_effort: 'low' },
+      { type: 'enabled', budget_tokens: 2_000 },
+      [],
+    ],
+    [
+      { thinking: { type: 'disabled' }, reasoning_effort: 'high' },
+      { type: 'enabled', budget_tokens: 3_200 },
+      ['thinking.type'],
+    ],
+    [
+      { thinking: { type: 'enabled', budget_tokens: 2_000 }, reasoning_effort: 'none' },
+      { type: 'disabled' },
+      ['thinking.type', 'thinking.budget_tokens'],
+    ],
+    [
+      { thinking: { type: 'enabled', budget_tokens: 2_000 }, reasoning: { max_tokens: 1_500 } },
+      { budget_tokens: 1_500 },
+      ['thinking.budget_tokens'],
+    ],
+    [
+      { thinking: { type: 'enabled', budget_tokens: 2_000, later: 1 } },
+      { budget_tokens: 2_000 },
+      ['thinking.later'],
+    ],
     [{ thinking: { type: 'often' } }, { type: 'enabled' }, ['thinking.type']],
-  ])('gives way to the chat’s own words, and is named where they say otherwise: %j', (extra, thinking, leftOut) => {
-    expect(askedOf('claude-sonnet-4-5', extra)).toMatchObject({ thinking, leftOut });
-  });
+  ])(
+    'gives way to the chat’s own words, and is named where they say otherwise: %j',
+    (extra, thinking, leftOut) => {
+      expect(askedOf('claude-sonnet-4-5', extra)).toMatchObject({ thinking, leftOut });
+    },
+  );
 
   it.each<[string, object, string]>([
     ['claude-fable-5', { thinking: { type: 'disabled' } }, 'thinking.type'],
@@ -167,7 +219,8 @@ describe('thinking that is asked for in the words of the messages format', () =>
   });
 
   it('is named where it is of another kind', () => {
-    for (const thinking of [true, 'enabled', 5]) expect(leftOutOf('chat', 'messages', { messages: [user], thinking })).toEqual(['thinking']);
+    for (const thinking of [true, 'enabled', 5])
+      expect(leftOutOf('chat', 'messages', { messages: [user], thinking })).toEqual(['thinking']);
   });
 });
 
@@ -189,13 +242,19 @@ describe('a mark for the cache in the middle of a conversation', () => {
         expect(messages[2].content).toMatchObject([{ cache_control }, { text: 'x' }]);
         expect(messages[2].content[1]).not.toHaveProperty('cache_control');
       }
-    const input = [user, { role: 'assistant', content: 'z' }, { role: 'developer', content: [{ type: 'input_text', text: 'a', cache_control }] }];
+    const input = [
+      user,
+      { role: 'assistant', content: 'z' },
+      { role: 'developer', content: [{ type: 'input_text', text: 'a', cache_control }] },
+    ];
     expect(askedOf('m', { input }, 'responses').messages[2].content).toMatchObject([{ cache_control }]);
   });
 
   it('stays with an answer that has calls and no text', () => {
     const messages = [user, { ...call('a'), cache_control }, result('a')];
-    expect(askedOf('m', { messages }).messages[1].content).toMatchObject([{ type: 'tool_use', cache_control }]);
+    expect(askedOf('m', { messages }).messages[1].content).toMatchObject([
+      { type: 'tool_use', cache_control },
+    ]);
     const spoken = [user, call('a', { content: 'b', cache_control }), result('a')];
     expect(askedOf('m', { messages: spoken }).messages[1].content).toMatchObject([
       { type: 'text' },
@@ -225,13 +284,22 @@ describe('a conversation that no user begins', () => {
       messages: [{ role: 'system', content: 'a' }],
       response_format: { type: 'json_object' },
     });
-    expect(body).toMatchObject({ system: expect.stringContaining('JSON'), messages: [{ content: [text('a')] }] });
+    expect(body).toMatchObject({
+      system: expect.stringContaining('JSON'),
+      messages: [{ content: [text('a')] }],
+    });
   });
 
   it.each<[string, object[]]>([
     ['a greeting', [{ role: 'assistant', content: 'Hi!' }, user]],
-    ['a greeting behind silence', [{ role: 'user', content: ' ' }, { role: 'assistant', content: 'Hi!' }, user]],
-    ['a greeting behind instructions', [{ role: 'system', content: 's' }, { role: 'assistant', content: 'Hi!' }, user]],
+    [
+      'a greeting behind silence',
+      [{ role: 'user', content: ' ' }, { role: 'assistant', content: 'Hi!' }, user],
+    ],
+    [
+      'a greeting behind instructions',
+      [{ role: 'system', content: 's' }, { role: 'assistant', content: 'Hi!' }, user],
+    ],
   ])('gets a word before %s', (_name, messages) => {
     expect(said(messages).messages).toEqual([
       begin,
@@ -241,7 +309,11 @@ describe('a conversation that no user begins', () => {
   });
 
   it('gets a word before calls', () => {
-    expect(said([call('a'), result('a')]).messages).toMatchObject([begin, { role: 'assistant' }, { role: 'user' }]);
+    expect(said([call('a'), result('a')]).messages).toMatchObject([
+      begin,
+      { role: 'assistant' },
+      { role: 'user' },
+    ]);
   });
 
   it('is refused where there is nothing in it', () => {
@@ -258,7 +330,11 @@ describe('a message of the user that says nothing', () => {
     ['words before it', [user, silent], [user]],
     ['words behind it', [user, answer, silent, user], [user, answer, user]],
     ['results before it', [user, call('a'), result('a'), silent], [user, call('a'), result('a')]],
-    ['an instruction behind it', [user, answer, silent, { role: 'system', content: 's' }], [user, answer, { role: 'system', content: 's' }]],
+    [
+      'an instruction behind it',
+      [user, answer, silent, { role: 'system', content: 's' }],
+      [user, answer, { role: 'system', content: 's' }],
+    ],
   ])('is left out beside %s', (_name, messages, same) => {
     expect(sentTo('chat', 'messages', { messages })).toEqual(sentTo('chat', 'messages', { messages: same }));
   });
@@ -273,10 +349,17 @@ describe('a message of the user that says nothing', () => {
 
 describe('how much of an image is to be read', () => {
   const chat = (detail: unknown) => ({
-    messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png', detail } }] }],
+    messages: [
+      {
+        role: 'user',
+        content: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png', detail } }],
+      },
+    ],
   });
   const responses = (detail: unknown) => ({
-    input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'https://example.com/a.png', detail }] }],
+    input: [
+      { role: 'user', content: [{ type: 'input_image', image_url: 'https://example.com/a.png', detail }] },
+    ],
   });
 
   it.each(['low', 'high'])('is named, because Claude cannot be told: %s', (detail) => {
@@ -285,7 +368,10 @@ describe('how much of an image is to be read', () => {
   });
 
   it.each(['auto', null, undefined])('is no wish where it is %s', (detail) => {
-    for (const [from, body] of [['chat', chat(detail)], ['responses', responses(detail)]] as const)
+    for (const [from, body] of [
+      ['chat', chat(detail)],
+      ['responses', responses(detail)],
+    ] as const)
       expect(leftOutOf(from, 'messages', body)).toEqual([]);
   });
 });

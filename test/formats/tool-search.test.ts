@@ -50,7 +50,10 @@ function calling(name: string, json: string, finishReason = 'tool_calls'): Answe
   const call = { id: 'c0', type: 'function', function: { name, arguments: json } };
   return {
     events: [
-      { id: 'a', choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...call }] }, finish_reason: null }] },
+      {
+        id: 'a',
+        choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...call }] }, finish_reason: null }],
+      },
       { id: 'a', choices: [{ index: 0, delta: {}, finish_reason: finishReason }] },
     ],
     whole: {
@@ -144,14 +147,19 @@ describe('a search for tools that the caller runs', () => {
     const names = shownFor('responses', 'chat', body);
     const events = shownEvents('chat', 'responses', calling('tool_search', json), names);
     const done = events.find((event) => event.includes('response.output_item.done')) ?? '';
-    const text = typeof expected === 'string' && expected.startsWith('{') ? expected : JSON.stringify(expected);
+    const text =
+      typeof expected === 'string' && expected.startsWith('{') ? expected : JSON.stringify(expected);
     expect(done).toContain(`"arguments":${text}`);
   });
 
   it('is incomplete where the answer was cut within it', () => {
     const cut = calling('tool_search', '{"query":"cal', 'length');
     const [item] = outputOf(shownWhole('chat', 'responses', cut, shownFor('responses', 'chat', body)));
-    expect(item).toMatchObject({ type: 'tool_search_call', status: 'incomplete', arguments: '{"query":"cal' });
+    expect(item).toMatchObject({
+      type: 'tool_search_call',
+      status: 'incomplete',
+      arguments: '{"query":"cal',
+    });
   });
 
   it('is told from a function of the same name', () => {
@@ -210,7 +218,8 @@ describe('a conversation in which a search found tools', () => {
   });
 
   it('keeps the digits of the arguments', () => {
-    const item = '{"type":"tool_search_call","call_id":"c0","execution":"client","arguments":{"limit":12345678901234567890}}';
+    const item =
+      '{"type":"tool_search_call","call_id":"c0","execution":"client","arguments":{"limit":12345678901234567890}}';
     const body = `{"model":"acme/chat","input":[{"role":"user","content":"x"},${item},${JSON.stringify(output([]))}],"tools":[${JSON.stringify(search)}]}`;
     expect(bodiesOf(body)[0]).toContain('12345678901234567890');
   });
@@ -238,7 +247,12 @@ describe('a conversation in which a search found tools', () => {
   });
 
   it('keeps the tools of a search that a provider ran, without a call that nobody can answer', () => {
-    const call = { type: 'tool_search_call', call_id: null, execution: 'server', arguments: { paths: ['a'] } };
+    const call = {
+      type: 'tool_search_call',
+      call_id: null,
+      execution: 'server',
+      arguments: { paths: ['a'] },
+    };
     const result = { ...output([calendar]), call_id: null, execution: 'server' };
     const sent = sentTo('responses', 'chat', { input: [asked, call, result] });
     expect(records(sent.messages)).toHaveLength(1);
@@ -247,10 +261,7 @@ describe('a conversation in which a search found tools', () => {
 });
 
 const catalog = testCatalog({
-  models: [
-    model(),
-    model({ id: 'acme/chat', endpoints: [endpoint({ providerId: 'chat' })] }),
-  ],
+  models: [model(), model({ id: 'acme/chat', endpoints: [endpoint({ providerId: 'chat' })] })],
   providers: [provider(), provider({ id: 'chat', formats: ['chat'] })],
 });
 
@@ -267,7 +278,9 @@ function bodiesOf(body: string): string[] {
   if (!admitted.ok) throw new Error(`${admitted.error.code}: ${admitted.error.message}`);
   const { plan } = admitted;
   return plan.candidates.map((each) =>
-    each.format.buildBody(each.translated === null ? plan : { ...plan, body: each.translated }, each, 7).toString(),
+    each.format
+      .buildBody(each.translated === null ? plan : { ...plan, body: each.translated }, each, 7)
+      .toString(),
   );
 }
 

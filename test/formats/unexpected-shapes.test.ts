@@ -208,7 +208,10 @@ describe('an answer of nothing, with status 200 and a number for what went wrong
     provider.answers = plays(JSON.stringify({ code: 20_015, message, data: null }), 'application/json');
     for (const stream of [false, true]) {
       const response = await ask('chat only', 'chat', stream);
-      expect([response.status, (await response.json()).error.code]).toEqual([413, 'request_too_large']);
+      expect([response.status, JSON.parse(await response.text()).error.code]).toEqual([
+        413,
+        'request_too_large',
+      ]);
     }
     expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
   });

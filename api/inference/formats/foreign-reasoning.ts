@@ -83,7 +83,9 @@ function isForeignItem(item: unknown, isEncrypted: boolean): boolean {
 
 /** What stands in a member that is not known may be its text. */
 function saysNothing(item: Record<string, unknown>): boolean {
-  const hasMore = Object.keys(item).some((name) => !REASONING_ITEM.has(name) && (item[name] ?? null) !== null);
+  const hasMore = Object.keys(item).some(
+    (name) => !REASONING_ITEM.has(name) && (item[name] ?? null) !== null,
+  );
   const hasText = (list: unknown): boolean =>
     textOf(list) !== '' || records(list).some(({ text }) => textOf(text) !== '');
   return !hasMore && !hasText(item.content) && !hasText(item.summary);
