@@ -105,6 +105,10 @@ export const JSON_VALUES_MAX = 400_000;
 export const SHORT_JSON_KEYS_MAX = 20_000;
 export const SHORT_JSON_VALUES_MAX = 100_000;
 export const CHOICES_MAX = 128;
+/** Blocks of a streamed message that a piece can still belong to. Pieces of older ones begin a new block. */
+export const MESSAGE_BLOCKS_MAX = 1_024;
+/** Bytes of a streamed response's items that are kept for an end without them. Beyond it the end passes as it came. */
+export const RESPONSE_ITEMS_BYTES = 4 * MEGABYTE;
 export const FALLBACK_MODELS_MAX = 8;
 export const TOOLS_MAX = 256;
 /** Steps of server tools in one call: the most, and the default. */

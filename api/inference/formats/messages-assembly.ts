@@ -8,6 +8,7 @@ import type { Assembly, ReadEvent } from './call-format.ts';
 import { madeCallId } from './call-numbers.ts';
 import { CountedElsewhere } from './counted-elsewhere.ts';
 import { mergeDelta } from './merge-delta.ts';
+import { blockOfKind, EMPTY_MESSAGE, emptyMembers, MessageBlocks } from './message-blocks.ts';
 import { MessagesStream } from './messages-stream.ts';
 import { DELTA_NEEDLE } from './stream-text.ts';
 import { inputOf } from './tool-input.ts';
@@ -25,10 +26,7 @@ export class MessagesAssembly extends CountedElsewhere implements Assembly {
   #message: Record<string, unknown> | null = null;
   /** In the order in which they began. */
   readonly #blocks: Block[] = [];
-  /** The newest block under each number: some servers give all blocks one. */
-  readonly #byIndex = new Map<unknown, Block>();
-  /** The newest block of each kind, for a signature or a citation that comes under the number of another block. */
-  readonly #byKind = new Map<unknown, Block>();
+  readonly #known = new MessageBlocks<Block>();
   #callCount = 0;
 
   read(data: Buffer): ReadEvent {
@@ -56,7 +54,7 @@ export class MessagesAssembly extends CountedElsewhere implements Assembly {
   #add(event: Record<string, unknown>): void {
     switch (event.type) {
       case 'message_start':
-        if (isRecord(event.message)) this.#message ??= event.message;
+        if (isRecord(event.message)) this.#message ??= withMembers(event.message, EMPTY_MESSAGE);
         return;
       case 'content_block_start':
         if (isRecord(event.content_block)) this.#begin(plainNumber(event.index), event.content_block);
@@ -72,14 +70,19 @@ export class MessagesAssembly extends CountedElsewhere implements Assembly {
   /** Members beside the delta belong to the message as well, such as what a provider left out of a long context. */
   #addToMessage({ type: _, usage: _usage, delta, ...beside }: Record<string, unknown>): void {
     if (this.#message === null) return;
+    const { stop_reason: reason, stop_sequence: sequence } = this.#message;
     Object.assign(this.#message, recordOf(delta), beside);
+    // Some servers count in an event of its own, without the reason for the end.
+    if ((this.#message.stop_reason ?? null) === null) {
+      this.#message.stop_reason = reason ?? null;
+      this.#message.stop_sequence = sequence ?? null;
+    }
   }
 
   #begin(index: unknown, value: Record<string, unknown>): Block {
-    const block = { value, input: '' };
+    const block = { type: value.type, value: withMembers(value, emptyMembers(value.type)), input: '' };
     this.#blocks.push(block);
-    this.#byIndex.set(index, block);
-    this.#byKind.set(value.type, block);
+    this.#known.begin(index, block);
     if (value.type === 'tool_use') this.#callCount++;
     return block;
   }
@@ -97,39 +100,28 @@ export class MessagesAssembly extends CountedElsewhere implements Assembly {
 
   /** The block that a delta is a piece of; one whose start was left out begins here. `undefined`: no block has such pieces. */
   #blockOf(index: unknown, deltaType: unknown): Block | undefined {
-    const known = this.#byIndex.get(index);
-    const kind = KINDS.get(deltaType);
-    if (kind === undefined || (known !== undefined && fits(known.value.type, kind))) return known;
-    const earlier = deltaType === 'signature_delta' || deltaType === 'citations_delta';
-    return (earlier ? this.#byKind.get(kind) : undefined) ?? this.#begin(index, this.#emptyBlock(kind));
-  }
-
-  #emptyBlock(kind: BlockKind): Record<string, unknown> {
-    if (kind === 'text') return { type: kind, text: '' };
-    if (kind === 'thinking') return { type: kind, thinking: '', signature: '' };
-    return { type: kind, id: madeCallId(textOf(this.#message?.id), this.#callCount), name: '', input: {} };
+    const known = this.#known.blockOf(index, deltaType);
+    if (typeof known !== 'string') return known;
+    return this.#begin(index, blockOfKind(known, madeCallId(textOf(this.#message?.id), this.#callCount)));
   }
 }
 
 interface Block {
+  type: unknown;
   value: Record<string, unknown>;
   /** JSON text of a tool's input, which comes in pieces. */
   input: string;
 }
 
-type BlockKind = 'text' | 'thinking' | 'tool_use';
-
-const KINDS: ReadonlyMap<unknown, BlockKind> = new Map([
-  ['text_delta', 'text'],
-  ['citations_delta', 'text'],
-  ['thinking_delta', 'thinking'],
-  ['signature_delta', 'thinking'],
-  ['input_json_delta', 'tool_use'],
-]);
-
-/** Blocks of other types may have any pieces: some are inputs of tools that the provider runs itself. */
-const fits = (type: unknown, kind: BlockKind): boolean =>
-  type === kind || (type !== 'text' && type !== 'thinking' && type !== 'tool_use');
+/** The members that clients read, where the server left them out. */
+function withMembers(
+  value: Record<string, unknown>,
+  empty: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  for (const [name, each] of Object.entries(empty))
+    if ((value[name] ?? null) === null) value[name] = structuredClone(each);
+  return value;
+}
 
 function withInput(
   block: Record<string, unknown>,

@@ -13,6 +13,7 @@ import { EventTextCount, needlesOf, type TextCount } from '../price/stream-text-
 import { messagesCounts, noTokens, StreamUsage, type Usage } from '../price/usage.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { tellsError } from './error-record.ts';
+import { type BlockNote, MessageRepair } from './message-repair.ts';
 import { saysMessagesError } from './messages-answer.ts';
 import { countersOf, passedUsage, type ShownCharge, showFrame, shownUsage } from './shown-changes.ts';
 import {
@@ -41,8 +42,11 @@ const USAGE_BYTES_MAX = 16 * 1024;
  */
 export class MessagesStream implements StreamReader {
   readonly namesEvents = true;
-  readonly text: TextCount = new EventTextCount(TEXT_NEEDLES, addMessages);
+  readonly #eventText = new EventTextCount<BlockNote>(TEXT_NEEDLES, addMessages);
+  readonly text: TextCount = this.#eventText;
   readonly #names: StreamNames;
+  /** `null`: the gateway reads the stream itself, and knows every way of writing one. */
+  readonly #repair: MessageRepair | null;
   readonly records = new StreamUsage(messagesCounts);
   /** The records together, as one. */
   #record: JsonObject | null = null;
@@ -53,6 +57,8 @@ export class MessagesStream implements StreamReader {
 
   constructor(names: StreamNames) {
     this.#names = names;
+    const { ownId, publicModel } = names;
+    this.#repair = ownId === undefined ? null : new MessageRepair({ ownId, publicModel }, this.#eventText);
   }
 
   readonly answerNeedle = DELTA_NEEDLE;
@@ -60,6 +66,10 @@ export class MessagesStream implements StreamReader {
   get unreadLineEnd(): Buffer | null {
     // What comes after a kept event has to follow it.
     return this.#lastDelta === null ? BLOCK_DELTA : null;
+  }
+
+  passes(data: Buffer): boolean {
+    return this.#repair === null || this.#repair.passes(data);
   }
 
   read(data: Buffer, eventName: string): ReadEvent {
@@ -104,7 +114,11 @@ export class MessagesStream implements StreamReader {
 
   end(charge: StreamEndView): Buffer {
     const delta = this.#lastDelta === null ? ownDelta(charge) : this.#chargedDelta(this.#lastDelta, charge);
-    return Buffer.concat([namedEvent('message_delta', delta), namedEvent('message_stop', this.#stop)]);
+    return Buffer.concat([
+      this.#repair?.rest() ?? NOTHING,
+      namedEvent('message_delta', delta),
+      namedEvent('message_stop', this.#stop),
+    ]);
   }
 
   /** Clients keep what the start told them of a counter, unless the end says otherwise. */
@@ -138,6 +152,7 @@ export class MessagesStream implements StreamReader {
       changes.set('usage', passedUsage(usage));
     } else if (sent !== undefined) changes.set('usage', sent);
     showFrame(message, this.#names, changes);
+    if (this.#repair?.start(message, changes) === false) return { kind: 'kept' };
     const shown = cutRecords(object);
     shown.set('message', rebuildJsonObject(message, changes));
     return { kind: 'changed', events: namedEvent('message_start', rebuildJsonObject(object, shown)) };
@@ -146,9 +161,10 @@ export class MessagesStream implements StreamReader {
   #keep(object: JsonObject): ReadEvent {
     if (!this.#countAll(object, true)) return { kind: 'malformed' };
     const earlier = this.#lastDelta;
-    this.#lastDelta = withOwnUsage(object);
+    const delta = withOwnUsage(object);
+    this.#lastDelta = this.#repair?.delta(delta) ?? delta;
     if (earlier === null) return { kind: 'kept' };
-    return { kind: 'changed', events: namedEvent('message_delta', passedDelta(earlier)) };
+    return { kind: 'changed', events: namedEvent('message_delta', this.#passedDelta(earlier)) };
   }
 
   /** Some servers count once more in the last event. */
@@ -160,6 +176,13 @@ export class MessagesStream implements StreamReader {
     return { kind: 'done' };
   }
 
+  /** Totals that others follow. Clients read a count in them. */
+  #passedDelta(delta: JsonObject): Buffer {
+    const usage = objectIn(delta, 'usage');
+    if (usage !== null) return withUsage(delta, passedUsage(usage));
+    return this.#repair === null ? delta.bytes : withUsage(delta, NOTHING_WRITTEN);
+  }
+
   #pass(type: string, eventName: string, object: JsonObject): ReadEvent {
     const passed = this.#passEvent(type, eventName, object);
     const earlier = this.#lastDelta;
@@ -169,14 +192,14 @@ export class MessagesStream implements StreamReader {
     const shown = passed.kind === 'changed' ? passed.events : namedEvent(eventName || type, object.bytes);
     return {
       kind: 'changed',
-      events: Buffer.concat([namedEvent('message_delta', passedDelta(earlier)), shown]),
+      events: Buffer.concat([namedEvent('message_delta', this.#passedDelta(earlier)), shown]),
     };
   }
 
   /** An event inside the answer, without its usage record. `null`: it was sent for its record alone. */
   #passEvent(type: string, eventName: string, object: JsonObject): ReadEvent | null {
     if (!mayHoldRecord(object.bytes) || cutRecords(object).keys.length === 0)
-      return passNamed(type, eventName, object.bytes);
+      return this.#repaired(type, object) ?? passNamed(type, eventName, object.bytes);
     if (!isJson(object.bytes)) return { kind: 'malformed' };
     const isBare = !FORMAT_TYPE.test(type) && object.members.every(({ key }) => FRAME.has(key));
     // Text may follow an event of the vendor's own that comes before the last delta.
@@ -184,7 +207,17 @@ export class MessagesStream implements StreamReader {
     if (!this.#countAll(object, isFinal)) return { kind: 'malformed' };
     if (isBare) return null;
     const shown = rebuildJsonObject(object, cutRecords(object));
-    return { kind: 'changed', events: namedEvent(eventName || type, shown) };
+    const scanned = scanJsonObject(shown, answerBounds);
+    const repaired = typeof scanned === 'string' ? null : this.#repaired(type, scanned);
+    return repaired ?? { kind: 'changed', events: namedEvent(eventName || type, shown) };
+  }
+
+  /** `null`: the event is as documented. */
+  #repaired(type: string, event: JsonObject): ReadEvent | null {
+    const events = this.#repair?.repaired(type, event) ?? null;
+    if (events === null) return null;
+    if (!isJson(event.bytes)) return { kind: 'malformed' };
+    return events.length === 0 ? { kind: 'kept' } : { kind: 'changed', events };
   }
 
   /** False: more than any answer is counted by. */
@@ -229,6 +262,8 @@ const isSane = ({ bytes, members }: JsonObject): boolean =>
 const FORMAT_TYPE = /^(?:message_|content_block_|ping$)/;
 const BLOCK_DELTA = Buffer.from(' content_block_delta');
 const STOP = Buffer.from('{"type":"message_stop"}');
+const NOTHING = Buffer.alloc(0);
+const NOTHING_WRITTEN = Buffer.from('{"output_tokens":0}');
 const TEXT_NEEDLES = needlesOf(['text', 'thinking']);
 /** An event that was sent for its usage alone has nothing but these members. */
 const FRAME: ReadonlySet<string> = new Set(['type', 'usage', 'index']);
@@ -251,12 +286,6 @@ function withOwnUsage(object: JsonObject): JsonObject {
 
 const withUsage = (delta: JsonObject, usage: Buffer): Buffer =>
   rebuildJsonObject(delta, new MemberChanges([['usage', usage]]));
-
-/** Totals that others follow. */
-function passedDelta(delta: JsonObject): Buffer {
-  const usage = objectIn(delta, 'usage');
-  return usage === null ? delta.bytes : withUsage(delta, passedUsage(usage));
-}
 
 const memberOf = (object: JsonObject | null, name: string): string | undefined =>
   object === null ? undefined : memberText(object, name);
