@@ -225,6 +225,14 @@ const texts: [string, object[]][] = [
     ],
   ],
   [
+    'with signs of life that are no chunks',
+    [{ type: 'ping' }, begin, {}, ...text, { type: 'ping' }, { ...frame }, end] as object[],
+  ],
+  [
+    'with records of its own that have no choices',
+    [begin, { ...frame, timings: { n: 1 } }, ...text, { ...frame, choices: {}, timings: { n: 2 } }, end],
+  ],
+  [
     'with a message that grows',
     ['Rain', 'Rain by', 'Rain by noon.'].map((content, at) => ({
       ...frame,
@@ -309,6 +317,12 @@ describe('an answer without an id', () => {
     const [shown] = eventsOf(await passedStream([without(begin, 'created'), end]));
     expect(shown?.created).toBe(CREATED_AT_S);
   });
+});
+
+it('records without choices keep what they say, and signs of life are not shown', async () => {
+  const sent = [begin, { type: 'ping' }, {}, { ...frame, timings: { n: 1.5 } }, ...text, end];
+  const shown = eventsOf(await passedStream(sent));
+  expect(shown).toEqual([begin, { ...frame, timings: { n: 1.5 }, choices: [] }, ...text, end]);
 });
 
 describe('the name of the model', () => {

@@ -6,6 +6,7 @@ import { hosts } from './vendors/hosts.ts';
 import { labs } from './vendors/labs.ts';
 import { openaiChat } from './vendors/openai-chat.ts';
 import { openaiResponses } from './vendors/openai-responses.ts';
+import { proxies } from './vendors/proxies.ts';
 import { routers } from './vendors/routers.ts';
 import { selfHosted } from './vendors/self-hosted.ts';
 
@@ -20,4 +21,5 @@ export const corpus: readonly Recording[] = [
   ...china,
   ...selfHosted,
   ...routers,
+  ...proxies,
 ];

@@ -78,7 +78,9 @@ const isErrorAlone = (object: JsonObject): boolean =>
   presentMember(object, 'choices') === null && tellsError(object);
 
 /** What is left of a chunk that was sent for its usage alone: nothing that an answer is made of. */
-export const isBareFrame = ({ members }: JsonObject): boolean => members.every(({ key }) => FRAME.has(key));
+export const isBareFrame = ({ members }: JsonObject): boolean => members.every(({ key }) => isFrameMember(key));
+
+export const isFrameMember = (name: string): boolean => FRAME.has(name);
 
 const FRAME: ReadonlySet<string> = new Set([
   'id',

@@ -47,6 +47,12 @@ export class ChatAssembly extends CountedElsewhere implements Assembly {
     return KEPT;
   }
 
+  /** Some servers count nothing and mark no end, but say why the answer ends. */
+  override isComplete(): boolean {
+    const isEnded = this.#choices.size > 0 && [...this.#choices.values()].every((choice) => choice.isEnded);
+    return isEnded || super.isComplete();
+  }
+
   answer(): Buffer | null {
     if (this.#choices.size === 0) return null;
     const choices = [...this.#choices.values()]
@@ -111,6 +117,10 @@ class Choice {
     if (isRecord(message)) this.#repeated = withMissing(message, this.#repeated);
     if (logprobs !== undefined) mergeDelta(known, { logprobs });
     if (isRecord(delta)) this.#addDelta(delta);
+  }
+
+  get isEnded(): boolean {
+    return !saysNothing(this.#value.finish_reason);
   }
 
   whole(answerId: string): Record<string, unknown> {

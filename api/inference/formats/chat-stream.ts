@@ -15,7 +15,7 @@ import { EventTextCount, needlesOf, type TextCount } from '../price/stream-text-
 import type { StreamUsage, Usage } from '../price/usage.ts';
 import { type FrameChange, frameChanges } from '../scrub/scrub-answer.ts';
 import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
-import { ANSWERED_BY, isBareFrame, isErrorEvent, isLastChunk, namesSources } from './chat-answer.ts';
+import { ANSWERED_BY, isBareFrame, isErrorEvent, isFrameMember, isLastChunk, namesSources } from './chat-answer.ts';
 import { ChatUsage } from './chat-usage.ts';
 import { type ChunkNote, ChunkRepair } from './chunk-repair.ts';
 import { shownUsage } from './shown-changes.ts';
@@ -26,6 +26,7 @@ import {
   isPlainChunk,
   looksLikeObject,
   presentMember,
+  typeOf,
 } from './stream-text.ts';
 import { mayHoldRecord, usageRecordsIn, withoutUsage } from './usage-places.ts';
 
@@ -151,7 +152,8 @@ export class ChatStream implements StreamReader {
 
   isComplete(): boolean {
     this.#noteText();
-    return this.#usage.isComplete();
+    // Some servers count nothing and mark no end, but say why the answer ends.
+    return this.#usage.isComplete() || this.#repair?.isEnded === true;
   }
 
   end(view: StreamEndView): Buffer {
@@ -185,6 +187,7 @@ export class ChatStream implements StreamReader {
 
   /** A needle stood in it, but no record: `"usage":null`, which some servers write into every chunk, or another word. */
   #passUncounted(data: Buffer, object: JsonObject): ReadEvent {
+    if (saysNothing(object)) return { kind: 'kept' };
     if (memberBytes(object, 'usage') === undefined && !mayHoldRecord(data)) return this.#pass(data, data);
     if (hasNoChoices(object) && isBareFrame(object)) return { kind: 'kept' };
     const hidden = withoutUsage(object);
@@ -267,6 +270,13 @@ const EMPTY_LIST = /^\[\s*\]$/;
 const END_MARK = Buffer.from('data: [DONE]\n\n');
 const LAST_NULL = Buffer.from(',"usage":null}');
 const CLOSE = Buffer.from('}');
+
+/** Servers keep a connection alive by records that are no chunks. */
+const saysNothing = (object: JsonObject): boolean =>
+  memberText(object, 'choices') === undefined &&
+  (SIGNS_OF_LIFE.has(typeOf(object)) || object.members.every(({ key }) => key === 'type' || isFrameMember(key)));
+
+const SIGNS_OF_LIFE: ReadonlySet<string> = new Set(['ping', 'keepalive', 'heartbeat']);
 
 function hasNoChoices(object: JsonObject): boolean {
   const choices = memberText(object, 'choices');

@@ -70,7 +70,9 @@ export class ChunkRepair {
     const seen = this.#text.see(data);
     if (seen.note !== null) return seen.note === 'standard';
     const chunk = seen.value ?? parseTexts(data);
-    if (chunk === null || !Array.isArray(chunk.choices)) return chunk?.choices !== null;
+    if (chunk === null) return true;
+    // Clients read the list of every chunk, also of one that has nothing to say in it.
+    if (!Array.isArray(chunk.choices)) return false;
     if (!this.#isStandardFrame(chunk) || !chunk.choices.every((choice) => this.#isStandard(choice)))
       return false;
     this.#noteFrame(chunk);
@@ -91,6 +93,11 @@ export class ChunkRepair {
     if (this.passes(data)) return shown;
     const seen = this.#text.see(data);
     return this.#byFrame(seen) ?? this.#repairedChunk(seen, shown);
+  }
+
+  /** Whether the server has ended all choices that it has begun. */
+  get isEnded(): boolean {
+    return this.#choices.size > 0 && [...this.#choices.values()].every(({ isEnded }) => isEnded);
   }
 
   /** The chunks that waited for the name of the answer. */

@@ -4,7 +4,7 @@ import { piecesOf } from './text-pieces.ts';
 import { records, textOf } from './values.ts';
 
 /** Writes one event with the next number. */
-type WriteEvent = (type: string, members: object) => Buffer;
+export type WriteEvent = (type: string, members: object) => Buffer;
 
 /** The stream that a whole response would have been: every item and part is added empty, and done with all its content. */
 export function eventsOfResponse(response: Record<string, unknown>): Buffer {
@@ -34,16 +34,26 @@ export function eventsOfResponse(response: Record<string, unknown>): Buffer {
 }
 
 function eventsOfItem(item: Record<string, unknown>, output_index: number, write: WriteEvent): Buffer[] {
-  const at = { item_id: item.id, output_index };
   return [
-    write('response.output_item.added', { output_index, item: begunItem(item) }),
-    ...eventsInItem(item, at, write),
+    ...eventsBeforeEnd(item, output_index, write),
     write('response.output_item.done', { output_index, item }),
   ];
 }
 
+/** An item that has an id, from its beginning up to the event that ends it. */
+export function eventsBeforeEnd(
+  item: Record<string, unknown>,
+  output_index: number,
+  write: WriteEvent,
+): Buffer[] {
+  return [
+    write('response.output_item.added', { output_index, item: begunItem(item) }),
+    ...eventsInItem(item, { item_id: item.id, output_index }, write),
+  ];
+}
+
 /** An item as it begins: with its names, and with nothing yet of what it says. */
-function begunItem(item: Record<string, unknown>): object {
+export function begunItem(item: Record<string, unknown>): object {
   const begun: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(item)) {
     if (NOT_YET.has(name)) continue;

@@ -62,7 +62,8 @@ export class MessageRepair {
     if (event === null || event.type !== 'content_block_delta') return true;
     const { index, delta } = event;
     const block = typeof index === 'number' ? this.#blocks.get(index) : undefined;
-    if (!isRecord(delta) || block?.number !== index || !hasPieces(block?.type, delta.type)) return false;
+    if (block === undefined || block.number !== index) return false;
+    if (!isRecord(delta) || !hasPieces(block.type, delta.type)) return false;
     this.#text.note(seen, this.#count);
     return true;
   }

@@ -4,6 +4,14 @@ import { records, textOf } from './values.ts';
 
 type Members = Record<string, unknown>;
 
+/** An item, to those who only have to tell it from others. */
+export type KnownItem = Readonly<Pick<Item, 'type'>>;
+
+export interface WholeItem {
+  item: KnownItem;
+  value: Readonly<Members>;
+}
+
 interface Item {
   /** The id that its pieces name; empty: they name none. */
   itemId: string;
@@ -31,28 +39,42 @@ export class ResponseItems {
   /** The newest item with each id, of each call, and of each type. */
   readonly #byKey = new Map<string, Item>();
 
-  add(event: Readonly<Members>): void {
+  get count(): number {
+    return this.#items.length;
+  }
+
+  /** Returns the item that the event belongs to; `null`: it brings nothing of an item. */
+  add(event: Readonly<Members>): KnownItem | null {
     const { type, item } = event;
-    if (type === 'response.output_item.done') {
-      if (isRecord(item)) this.#done(event, item);
-    } else if (type === 'response.output_item.added') {
-      if (isRecord(item)) this.#added(event, item);
-    } else this.#piece(textOf(type), event);
+    if (type === 'response.output_item.done') return isRecord(item) ? this.#done(event, item) : null;
+    if (type === 'response.output_item.added') return isRecord(item) ? this.#added(event, item) : null;
+    return this.#piece(event);
+  }
+
+  /** The item that an event is a piece of, before it is added; `null`: the event is no piece, or begins an item. */
+  itemOf(event: Readonly<Members>): KnownItem | null {
+    const kind = PIECES.get(textOf(event.type));
+    return kind === undefined ? null : (this.#itemOf(kind, event) ?? null);
+  }
+
+  /** The newest item under a number. */
+  under(index: unknown): KnownItem | null {
+    return this.#byIndex.get(plainNumber(index)) ?? null;
   }
 
   /** @param isComplete The answer was not cut. */
-  whole(isComplete: boolean): Readonly<Members>[] {
+  whole(isComplete: boolean): WholeItem[] {
     const isNumbered = this.#items.every(({ index }) => typeof index === 'number');
     const items = isNumbered
       ? this.#items.toSorted((a, b) => Number(a.index) - Number(b.index))
       : this.#items;
     return items.flatMap((item) => {
-      const whole = item.done ?? assembled(item, isComplete);
-      return whole === null ? [] : [whole];
+      const value = item.done ?? assembled(item, isComplete);
+      return value === null ? [] : [{ item, value }];
     });
   }
 
-  #done(event: Readonly<Members>, value: Members): void {
+  #done(event: Readonly<Members>, value: Members): Item {
     const fits = (item: Item): boolean => isSame(item, value);
     const isOpen = (item: Item): boolean => item.done === null && fits(item);
     const index = indexIn(event);
@@ -65,31 +87,36 @@ export class ResponseItems {
     item.content.clear();
     item.summary.clear();
     item.texts.clear();
+    return item;
   }
 
-  #added(event: Readonly<Members>, value: Members): void {
+  #added(event: Readonly<Members>, value: Members): Item {
     const fits = (item: Item): boolean => isSame(item, value);
     const item =
       this.#withKey([callKey(value), idKey(value)], indexIn(event), fits) ?? this.#begin(event, value);
     item.added ??= value;
+    return item;
   }
 
-  #piece(eventType: string, event: Readonly<Members>): void {
-    const kind = PIECES.get(eventType);
-    if (kind === undefined) return;
-    const id = textOf(event.item_id);
-    // More text behind the end of an item is that of another.
-    const isDelta = eventType.endsWith('.delta');
-    const fits = ({ type, done }: Item): boolean => kind.types.includes(type) && !(isDelta && done !== null);
-    const index = indexIn(event);
-    const keys = kind.types.map((type) => idKey({ type, id }));
+  #piece(event: Readonly<Members>): Item | null {
+    const kind = PIECES.get(textOf(event.type));
+    if (kind === undefined) return null;
     const item =
-      this.#withKey(keys, index, fits) ??
-      this.#newest(index, fits) ??
-      this.#begin(event, { type: kind.types[0], id });
-    if (item.done !== null) return;
+      this.#itemOf(kind, event) ?? this.#begin(event, { type: kind.types[0], id: textOf(event.item_id) });
+    if (item.done !== null) return item;
     if (kind.member !== undefined) addText(item, kind.member, event);
     else addToPart(item, kind, event);
+    return item;
+  }
+
+  #itemOf({ types }: PieceKind, event: Readonly<Members>): Item | undefined {
+    const id = textOf(event.item_id);
+    // More text behind the end of an item is that of another.
+    const isDelta = textOf(event.type).endsWith('.delta');
+    const fits = ({ type, done }: Item): boolean => types.includes(type) && !(isDelta && done !== null);
+    const index = indexIn(event);
+    const keys = types.map((type) => idKey({ type, id }));
+    return this.#withKey(keys, index, fits) ?? this.#newest(index, fits);
   }
 
   /** The newest item with one of the keys, unless it has another number. */
@@ -130,7 +157,7 @@ function isSame({ type, added, done }: Item, value: Members): boolean {
   return type === textOf(value.type) && (callId === '' || callId === (textOf(value.call_id) || callId));
 }
 
-interface PieceKind {
+export interface PieceKind {
   /** The types of the items that have such pieces; the first is that of an item whose first event was left out. */
   types: readonly string[];
   /** The item's own text that the event is a piece of, or the whole of. */
@@ -167,6 +194,9 @@ const PIECES: ReadonlyMap<string, PieceKind> = new Map([
   ['response.reasoning_summary_part.added', SUMMARY],
   ['response.reasoning_summary_part.done', SUMMARY],
 ]);
+
+/** `undefined`: such events are no pieces of items. */
+export const pieceKindOf = (eventType: unknown): PieceKind | undefined => PIECES.get(textOf(eventType));
 
 function both(name: string, kind: PieceKind): [string, PieceKind][] {
   return [
@@ -215,7 +245,7 @@ function assembled(item: Item, isComplete: boolean): Readonly<Members> | null {
   const isOfParts = type === 'message' || type === 'reasoning';
   if (isOfParts && !saysAnything(added) && content.size === 0 && summary.size === 0) return null;
   const status = isComplete ? 'completed' : 'incomplete';
-  const base: Members = { ...(itemId === '' ? {} : { id: itemId }), type, ...emptyOf(item), ...added };
+  const base: Members = { ...(itemId === '' ? {} : { id: itemId }), type, ...emptyOf(type, itemId), ...added };
   if (type !== 'reasoning' || base.status !== undefined) base.status = status;
   if (content.size > 0) base.content = [...content.values()].map(withAnnotations);
   if (summary.size > 0) base.summary = [...summary.values()];
@@ -230,16 +260,16 @@ const saysAnything = (added: Readonly<Members> | null): boolean =>
   [...records(added?.content), ...records(added?.summary)].some(({ text, refusal }) => text || refusal);
 
 /** The members that every item of its type has. */
-function emptyOf({ type, itemId }: Item): Members {
+export function emptyOf(type: string, callId: string): Readonly<Members> {
   switch (type) {
     case 'message':
       return { role: 'assistant', content: [] };
     case 'reasoning':
       return { summary: [] };
     case 'function_call':
-      return { call_id: itemId, name: '', arguments: '' };
+      return { call_id: callId, name: '', arguments: '' };
     case 'custom_tool_call':
-      return { call_id: itemId, name: '', input: '' };
+      return { call_id: callId, name: '', input: '' };
     default:
       return {};
   }

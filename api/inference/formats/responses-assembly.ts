@@ -33,7 +33,10 @@ export class ResponsesAssembly extends CountedElsewhere implements Assembly {
     if (response === null) return null;
     const items = this.#items.whole(memberText(response, 'status') !== '"incomplete"');
     const last = records(parseRecord(response.bytes)?.output);
-    const output = withMissingItems(last, items);
+    const output = withMissingItems(
+      last,
+      items.map(({ value }) => value),
+    );
     if (output === last) return response.bytes;
     return rebuildJsonObject(response, new MemberChanges([['output', JSON.stringify(output)]]));
   }

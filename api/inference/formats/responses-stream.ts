@@ -2,6 +2,7 @@ import { parseJson } from '#core/parse-json.ts';
 import {
   answerBounds,
   type JsonObject,
+  type MemberChanges,
   memberBytes,
   memberText,
   rebuildJsonObject,
@@ -11,6 +12,7 @@ import { ResponsesTextCount } from '../price/stream-text-count.ts';
 import { responsesCounts, StreamUsage, type Usage } from '../price/usage.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { isReasonName, tellsError } from './error-record.ts';
+import { ResponseRepair } from './response-repair.ts';
 import { saysResponseFailed } from './responses-answer.ts';
 import { passedUsage, type ShownCharge, showFrame, shownUsage } from './shown-changes.ts';
 import {
@@ -34,9 +36,18 @@ export class ResponsesStream implements StreamReader {
   readonly #names: StreamNames;
   #terminal: { type: string; event: JsonObject; response: JsonObject } | null = null;
   readonly records = new StreamUsage(responsesCounts);
+  /** `null`: the gateway reads the stream itself, and knows every way of writing one. */
+  readonly #repair: ResponseRepair | null;
+  /** The id of the answer, as JSON text, from the first event that has it; empty: none has come. */
+  #id = '';
 
   constructor(names: StreamNames) {
     this.#names = names;
+    this.#repair = names.ownId === undefined ? null : new ResponseRepair(names.ownId, this.text);
+  }
+
+  passes(data: Buffer): boolean {
+    return this.#repair === null || this.#repair.passes(data);
   }
 
   read(data: Buffer, eventName: string): ReadEvent {
@@ -59,7 +70,8 @@ export class ResponsesStream implements StreamReader {
       else this.records.addEarly(record);
     }
     if (isError) return { kind: 'error' };
-    if (response === null) return LAST.has(type) ? { kind: 'malformed' } : this.#pass(type, eventName, event);
+    if (response === null)
+      return LAST.has(type) ? { kind: 'malformed' } : this.#pass(type, eventName, event, data);
     if (!isJson(data)) return { kind: 'malformed' };
     if (LAST.has(type)) {
       this.#terminal = { type, event, response };
@@ -80,13 +92,23 @@ export class ResponsesStream implements StreamReader {
   }
 
   /** An event without a response in it. Its usage record, if it has one, is counted and cut out. */
-  #pass(type: string, eventName: string, event: JsonObject): ReadEvent {
+  #pass(type: string, eventName: string, event: JsonObject, data: Buffer): ReadEvent {
     if (!mayHoldRecord(event.bytes) || cutRecords(event).keys.length === 0)
-      return passNamed(type, eventName, event.bytes);
+      return this.#repaired(data, event) ?? passNamed(type, eventName, event.bytes);
     if (!isJson(event.bytes)) return { kind: 'malformed' };
-    const shown = rebuildJsonObject(event, cutRecords(event));
     const isBare = !type.startsWith('response.') && event.members.every(({ key }) => FRAME.has(key));
-    return isBare ? { kind: 'kept' } : { kind: 'changed', events: namedEvent(eventName || type, shown) };
+    if (isBare) return { kind: 'kept' };
+    const shown = rebuildJsonObject(event, cutRecords(event));
+    const scanned = scanJsonObject(shown, answerBounds);
+    const repaired = typeof scanned === 'string' ? null : this.#repaired(data, scanned);
+    return repaired ?? { kind: 'changed', events: namedEvent(eventName || type, shown) };
+  }
+
+  /** `null`: the event is as documented. */
+  #repaired(data: Buffer, event: JsonObject): ReadEvent | null {
+    const events = this.#repair?.repaired(data, event) ?? null;
+    if (events === null) return null;
+    return events.length === 0 ? { kind: 'kept' } : { kind: 'changed', events };
   }
 
   /** Of the last event, as it came. */
@@ -101,11 +123,21 @@ export class ResponsesStream implements StreamReader {
   end(charge: StreamEndView): Buffer {
     if (this.#terminal === null) throw new Error('A stream of responses has no end.');
     const { type, event, response } = this.#terminal;
-    return namedEvent(type, this.#shown(event, response, charge));
+    const isDone = type === DONE;
+    const name = isDone && memberText(response, 'status') === '"incomplete"' ? INCOMPLETE : COMPLETED;
+    return namedEvent(isDone ? name : type, this.#shown(event, response, charge, isDone ? name : null));
   }
 
-  /** @param charge `null`: the answer goes on. */
-  #shown(event: JsonObject, response: JsonObject, charge: ShownCharge | null): Buffer {
+  /**
+   * @param charge `null`: the answer goes on.
+   * @param type Takes the place of the event's own; `null`: nothing does.
+   */
+  #shown(
+    event: JsonObject,
+    response: JsonObject,
+    charge: ShownCharge | null,
+    type: string | null = null,
+  ): Buffer {
     const changes = cutRecords(response);
     const sent = memberBytes(response, 'usage') ?? null;
     const usage = objectIn(response, 'usage');
@@ -118,17 +150,29 @@ export class ResponsesStream implements StreamReader {
     if (details !== null && !isReasonName(memberText(details, 'reason')))
       changes.set('incomplete_details', null);
     showFrame(response, this.#names, changes);
+    this.#repairFrame(response, charge !== null, changes);
     const shown = cutRecords(event, ['response', response]);
+    if (type !== null) shown.set('type', JSON.stringify(type));
     shown.set('response', rebuildJsonObject(response, changes));
     return rebuildJsonObject(event, shown);
+  }
+
+  /** Clients take events under another id for those of another answer, and the items of the last event for all. */
+  #repairFrame(response: JsonObject, isLast: boolean, changes: MemberChanges): void {
+    if (this.#repair === null) return;
+    const id = changes.get('id') ?? memberText(response, 'id') ?? '';
+    if (this.#id === '') this.#id = id.toString();
+    else if (id.toString() !== this.#id) changes.set('id', this.#id);
+    const output = isLast ? this.#repair.output(response) : null;
+    if (output !== null) changes.set('output', output);
   }
 }
 
 /** An event that was sent for its usage alone has nothing but these members. */
 const FRAME: ReadonlySet<string> = new Set(['type', 'usage', 'sequence_number', 'response_id']);
 const DELTA = Buffer.from('.delta');
-const LAST: ReadonlySet<string> = new Set([
-  'response.completed',
-  'response.incomplete',
-  'response.cancelled',
-]);
+const COMPLETED = 'response.completed';
+const INCOMPLETE = 'response.incomplete';
+/** The end on some servers, whichever way the answer ends. */
+const DONE = 'response.done';
+const LAST: ReadonlySet<string> = new Set([COMPLETED, INCOMPLETE, 'response.cancelled', DONE]);

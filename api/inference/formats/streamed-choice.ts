@@ -39,6 +39,10 @@ export class StreamedChoice {
     return isComplete && isWordOfFormat(reason) && records(calls).every(hasArguments);
   }
 
+  get isEnded(): boolean {
+    return this.#isFinished || this.#waitingEnd !== '';
+  }
+
   /** Keeps count of a chunk that passes as it came. */
   note({ delta, finish_reason: reason }: Members): void {
     this.#isBegun = true;

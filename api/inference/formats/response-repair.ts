@@ -1,0 +1,304 @@
+import { isRecord } from '#core/is-record.ts';
+import { RESPONSE_ITEMS_BYTES } from '#core/limits.ts';
+import { parseJson } from '#core/parse-json.ts';
+import { parseExact, plainNumber } from '../json/exact-json.ts';
+import { type JsonObject, MemberChanges, memberBytes, memberText, rebuildJsonObject } from '../json/json-object.ts';
+import type { ResponsesTextCount } from '../price/stream-text-count.ts';
+import { begunItem, eventsBeforeEnd, type WriteEvent } from './events-of-response.ts';
+import { emptyOf, type KnownItem, pieceKindOf, ResponseItems, withMissingItems } from './response-items.ts';
+import { namedEvent, namedText, objectIn } from './stream-text.ts';
+import { recordOf, records, textOf } from './values.ts';
+
+type Members = Record<string, unknown>;
+
+interface ShownItem {
+  index: number;
+  id: string;
+  /** The parts that have begun, by their list and number. */
+  parts: Set<string>;
+  /** The whole item as it was shown; `null`: it has not come. */
+  done: Buffer | null;
+}
+
+/** Pieces that came behind each other and differ in their text alone. */
+interface Run {
+  first: Readonly<Members>;
+  /** The text of those behind the first. */
+  text: string;
+}
+
+/**
+ * Writes the events of a response in the way that OpenAI documents, where a server writes them otherwise: clients find an item by the
+ * number and the id in its pieces, fail where they do not agree, and take the items of the last event for the whole answer. An event
+ * that is as documented passes byte for byte. Which item an event belongs to is told as in the whole answer.
+ */
+export class ResponseRepair {
+  readonly #ownId: string;
+  readonly #text: ResponsesTextCount;
+  #items = new ResponseItems();
+  readonly #shown = new Map<KnownItem, ShownItem>();
+  readonly #indexes = new Set<number>();
+  readonly #ids = new Set<string>();
+  #nextIndex = 0;
+  #run: Run | null = null;
+  #bytes = 0;
+  /** There is more than may be kept, so all else passes as it comes. */
+  #isFull = false;
+
+  /** @param ownId For ids of items that their server gives none. */
+  constructor(ownId: string, text: ResponsesTextCount) {
+    this.#ownId = ownId;
+    this.#text = text;
+  }
+
+  /** Whether a piece of an item is as documented. It counts as passed then. */
+  passes(data: Buffer): boolean {
+    const event = this.#isFull ? null : this.#text.see(data);
+    if (event === null || this.#isMore(event)) return true;
+    const kind = pieceKindOf(event.type);
+    if (kind === undefined) return true;
+    const item = this.#items.itemOf(event);
+    const shown = item === null ? undefined : this.#shown.get(item);
+    if (shown === undefined || !isStandard(event, shown)) return false;
+    this.#add(event, 0);
+    this.#run = typeof event.delta === 'string' ? { first: event, text: '' } : null;
+    return true;
+  }
+
+  /** The events in the place of one inside the answer; `null`: it is as documented. */
+  repaired(data: Buffer, object: JsonObject): Buffer | null {
+    const event = this.#isFull ? null : this.#text.see(data);
+    if (event === null || (pieceKindOf(event.type) !== undefined && this.passes(data))) return null;
+    const item = this.#add(event, data.length);
+    if (item === null) return this.#isFull ? null : this.#beside(event, object);
+    switch (event.type) {
+      case 'response.output_item.added':
+        return this.#added(item, event, object);
+      case 'response.output_item.done':
+        return this.#done(item, event, object);
+      default:
+        return this.#piece(item, event, object);
+    }
+  }
+
+  /** The items of the answer, as JSON text, where the last event leaves some out; `null`: none is missing. */
+  output(response: JsonObject): Buffer | null {
+    this.#flush();
+    const text = memberText(response, 'output') ?? '[]';
+    if (this.#isFull || records(parseJson(text)).length >= this.#items.count) return null;
+    const whole = this.#items.whole(memberText(response, 'status') !== '"incomplete"');
+    const last = records(parseExact(text));
+    const values = whole.map(({ value }) => value);
+    const output = withMissingItems(last, values);
+    if (output === last) return null;
+    const shown = new Map(whole.map(({ item, value }) => [value, this.#shown.get(item)]));
+    const items = output.map((value) => {
+      const known = shown.get(value);
+      return known === undefined
+        ? JSON.stringify(value)
+        : (known.done?.toString('utf8') ?? JSON.stringify(begunAs(known, value)));
+    });
+    return Buffer.from(`[${items.join(',')}]`);
+  }
+
+  /** Most pieces are more of the one before. */
+  #isMore(event: Readonly<Members>): boolean {
+    const run = this.#run;
+    if (run === null || typeof event.delta !== 'string') return false;
+    const { first } = run;
+    const isMore =
+      event.type === first.type &&
+      event.item_id === first.item_id &&
+      event.output_index === first.output_index &&
+      event.content_index === first.content_index &&
+      event.summary_index === first.summary_index;
+    if (!isMore) return false;
+    run.text += event.delta;
+    this.#count(event.delta.length);
+    return true;
+  }
+
+  #flush(): void {
+    const run = this.#run;
+    this.#run = null;
+    if (run !== null && run.text !== '') this.#items.add({ ...run.first, delta: run.text });
+  }
+
+  /** @param bytes Of what is kept of it, beside its text. */
+  #add(event: Readonly<Members>, bytes: number): KnownItem | null {
+    this.#flush();
+    const before = this.#items.count;
+    const item = this.#items.add(event);
+    if (item === null) return null;
+    this.#count(bytes + textOf(event.delta).length + (this.#items.count - before) * ITEM_BYTES);
+    return this.#isFull ? null : item;
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes <= RESPONSE_ITEMS_BYTES || this.#isFull) return;
+    this.#isFull = true;
+    this.#run = null;
+    this.#items = new ResponseItems();
+    for (const kept of [this.#shown, this.#indexes, this.#ids]) kept.clear();
+  }
+
+  #added(item: KnownItem, event: Readonly<Members>, object: JsonObject): Buffer | null {
+    // An item begins once.
+    if (this.#shown.has(item)) return NOTHING;
+    const begun = recordOf(event.item);
+    const shown = this.#begin(item, event, textOf(begun.id));
+    const changes = new MemberChanges();
+    if (begun.id !== shown.id) changes.set('id', JSON.stringify(shown.id));
+    for (const [name, empty] of Object.entries(emptyOf(item.type, shown.id)))
+      if ((begun[name] ?? null) === null) changes.set(name, JSON.stringify(empty));
+    for (const list of ['content', 'summary'])
+      for (const number of records(begun[list]).keys()) shown.parts.add(`${list} ${number}`);
+    return withItem(event, object, shown.index, changes);
+  }
+
+  #done(item: KnownItem, event: Readonly<Members>, object: JsonObject): Buffer | null {
+    const whole = recordOf(event.item);
+    const known = this.#shown.get(item);
+    const shown = known ?? this.#begin(item, event, textOf(whole.id));
+    const changes = new MemberChanges();
+    if (whole.id !== shown.id) changes.set('id', JSON.stringify(shown.id));
+    shown.done = withMembers(object, changes);
+    const end = withItem(event, object, shown.index, changes);
+    if (known !== undefined) return end;
+    const before = eventsBeforeEnd({ ...whole, id: shown.id }, shown.index, writerFor(event));
+    return Buffer.concat([...before, end ?? namedEvent('response.output_item.done', object.bytes)]);
+  }
+
+  #piece(item: KnownItem, event: Readonly<Members>, object: JsonObject): Buffer {
+    const before: Buffer[] = [];
+    const write = writerFor(event);
+    const known = this.#shown.get(item);
+    const shown = known ?? this.#begin(item, event, textOf(event.item_id));
+    const { index, id } = shown;
+    if (known === undefined) {
+      const begun = { id, type: item.type, status: 'in_progress', ...emptyOf(item.type, id) };
+      before.push(write('response.output_item.added', { output_index: index, item: begunItem(begun) }));
+    }
+    const part = partOf(event);
+    const at = part === null ? {} : { [part.numberName]: part.number };
+    if (part !== null) {
+      const hasBegun = shown.parts.has(part.key);
+      shown.parts.add(part.key);
+      // A part begins once.
+      if (part.begins && hasBegun) return Buffer.concat(before);
+      if (!part.begins && !hasBegun)
+        before.push(write(part.added, { item_id: id, output_index: index, ...at, part: part.empty }));
+    }
+    const changes = new MemberChanges();
+    if (event.item_id !== id) changes.set('item_id', JSON.stringify(id));
+    if (event.output_index !== index) changes.set('output_index', String(index));
+    if (part !== null && plainNumber(event[part.numberName]) !== part.number)
+      changes.set(part.numberName, String(part.number));
+    return Buffer.concat([...before, namedEvent(textOf(event.type), rebuildJsonObject(object, changes))]);
+  }
+
+  /** An event about an item that brings nothing of it, such as the state of a search. */
+  #beside(event: Readonly<Members>, object: JsonObject): Buffer | null {
+    const item = event.item_id === undefined ? null : this.#items.under(event.output_index);
+    const shown = item === null ? undefined : this.#shown.get(item);
+    if (shown === undefined || (shown.id === event.item_id && shown.index === event.output_index)) return null;
+    const changes = new MemberChanges([
+      ['item_id', JSON.stringify(shown.id)],
+      ['output_index', String(shown.index)],
+    ]);
+    return namedEvent(textOf(event.type), rebuildJsonObject(object, changes));
+  }
+
+  #begin(item: KnownItem, event: Readonly<Members>, idOfServer: string): ShownItem {
+    const sent = plainNumber(event.output_index);
+    const isFree =
+      typeof sent === 'number' && Number.isSafeInteger(sent) && sent >= 0 && !this.#indexes.has(sent);
+    const index = isFree ? sent : this.#nextIndex;
+    const isOwn = idOfServer !== '' && !this.#ids.has(idOfServer);
+    const id = isOwn ? idOfServer : `item_${this.#ownId}_${index}`;
+    this.#nextIndex = Math.max(this.#nextIndex, index + 1);
+    this.#indexes.add(index);
+    this.#ids.add(id);
+    const shown = { index, id, parts: new Set<string>(), done: null };
+    this.#shown.set(item, shown);
+    return shown;
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+/** An item in memory, beside its text. */
+const ITEM_BYTES = 1_024;
+
+/** Writes events under the number of the one that they come before. */
+const writerFor =
+  ({ sequence_number: number }: Readonly<Members>): WriteEvent =>
+  (type, members) =>
+    namedText(type, JSON.stringify({ type, ...(number === undefined ? {} : { sequence_number: number }), ...members }));
+
+/** The item of an event with some members changed; a copy. */
+function withMembers(event: JsonObject, changes: MemberChanges): Buffer {
+  const item = changes.keys.length === 0 ? null : objectIn(event, 'item');
+  return item === null ? Buffer.from(memberBytes(event, 'item') ?? NOTHING) : rebuildJsonObject(item, changes);
+}
+
+/** `null`: nothing changes. */
+function withItem(
+  event: Readonly<Members>,
+  object: JsonObject,
+  index: number,
+  ofItem: MemberChanges,
+): Buffer | null {
+  const changes = new MemberChanges();
+  if (event.output_index !== index) changes.set('output_index', String(index));
+  if (ofItem.keys.length > 0) changes.set('item', withMembers(object, ofItem));
+  if (changes.keys.length === 0) return null;
+  return namedEvent(textOf(event.type), rebuildJsonObject(object, changes));
+}
+
+function isStandard(event: Readonly<Members>, { id, index, parts }: ShownItem): boolean {
+  if (event.item_id !== id || event.output_index !== index) return false;
+  const part = partOf(event);
+  if (part === null) return true;
+  return event[part.numberName] === part.number && parts.has(part.key) !== part.begins;
+}
+
+/** An item that its server has not ended, under the names that it began with. */
+function begunAs({ id }: ShownItem, value: Readonly<Members>): object {
+  return { ...value, id, ...(value.call_id === '' ? { call_id: id } : {}) };
+}
+
+interface Part {
+  key: string;
+  number: number;
+  numberName: 'content_index' | 'summary_index';
+  /** The event itself begins it. */
+  begins: boolean;
+  /** The event that begins such a part, and the part as it begins. */
+  added: string;
+  empty: object;
+}
+
+/** `null`: the event is no piece of a part. */
+function partOf(event: Readonly<Members>): Part | null {
+  const kind = pieceKindOf(event.type);
+  if (kind?.list === undefined) return null;
+  const { list } = kind;
+  const numberName = list === 'content' ? 'content_index' : 'summary_index';
+  const sent = plainNumber(event[numberName]);
+  const number = typeof sent === 'number' ? sent : 0;
+  const added = list === 'content' ? 'response.content_part.added' : 'response.reasoning_summary_part.added';
+  const said = isRecord(event.part) ? event.part : {};
+  const type = kind.part?.type ?? said.type;
+  return {
+    key: `${list} ${number}`,
+    number,
+    numberName,
+    begins: event.type === added,
+    added,
+    empty:
+      type === 'refusal'
+        ? { type, refusal: '' }
+        : { type, text: '', ...(type === 'output_text' ? { annotations: [] } : {}) },
+  };
+}
