@@ -134,11 +134,11 @@ const odd: [string, object[]][] = [
   ],
   ['a beginning without a block', [start, begin(0, null), ...rain(0).slice(1), ended('end_turn')]],
   ['no ends of blocks', [start, ...rain(0).slice(0, 3), ...oslo(1).slice(0, 3), ended('tool_use')]],
-  ['ends of blocks that never began', [start, end(0), ...rain(0), end(1), ...oslo(1), end(7), ended('tool_use')]],
   [
-    'ends that come twice',
-    [start, ...rain(0), end(0), ...oslo(1), end(1), ended('tool_use')],
+    'ends of blocks that never began',
+    [start, end(0), ...rain(0), end(1), ...oslo(1), end(7), ended('tool_use')],
   ],
+  ['ends that come twice', [start, ...rain(0), end(0), ...oslo(1), end(1), ended('tool_use')]],
   [
     'pieces under the number of another block',
     [
@@ -162,7 +162,10 @@ const odd: [string, object[]][] = [
       ended('end_turn'),
     ],
   ],
-  ['a piece of nothing', [start, ...rain(0).slice(0, 2), piece(0, null), ...rain(0).slice(2), ended('end_turn')]],
+  [
+    'a piece of nothing',
+    [start, ...rain(0).slice(0, 2), piece(0, null), ...rain(0).slice(2), ended('end_turn')],
+  ],
   [
     'blocks without the members that their pieces fill',
     [
@@ -194,7 +197,10 @@ const odd: [string, object[]][] = [
     ],
   ],
   ['a beginning that comes twice', [start, start, ...rain(0), ended('end_turn')]],
-  ['an end without usage before the one that counts', [start, ...rain(0), ended('end_turn', null), ended(null)]],
+  [
+    'an end without usage before the one that counts',
+    [start, ...rain(0), ended('end_turn', null), ended(null)],
+  ],
   [
     'usage behind the end, without a word for it',
     [start, ...oslo(0), ended('tool_use', null), { type: 'message_delta', usage: { output_tokens: 5 } }],

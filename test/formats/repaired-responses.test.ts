@@ -103,7 +103,12 @@ const thinks = (index: number, id = `rs_${index}`): Event[] => {
 };
 const searches = (index: number): Event[] => {
   const at = { item_id: 'ws_1', output_index: index };
-  const item = { id: 'ws_1', type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'x' } };
+  const item = {
+    id: 'ws_1',
+    type: 'web_search_call',
+    status: 'completed',
+    action: { type: 'search', query: 'x' },
+  };
   return [
     { type: 'response.output_item.added', output_index: index, item: { ...item, status: 'in_progress' } },
     { type: 'response.web_search_call.in_progress', ...at },
@@ -180,9 +185,16 @@ const odd: [string, Event[]][] = [
   [
     'an id of the answer that changes',
     [
-      { ...created, type: 'response.in_progress', response: { ...frame, id: 'resp_2', status: 'in_progress', output: [] } },
+      {
+        ...created,
+        type: 'response.in_progress',
+        response: { ...frame, id: 'resp_2', status: 'in_progress', output: [] },
+      },
       ...says(0),
-      { type: 'response.completed', response: { ...frame, id: 'resp_3', status: 'completed', output: [message('msg_0')], usage } },
+      {
+        type: 'response.completed',
+        response: { ...frame, id: 'resp_3', status: 'completed', output: [message('msg_0')], usage },
+      },
     ],
   ],
   ['no ids of items in pieces', [...all.map(({ item_id: _, ...event }): Event => event), completed(output)]],
@@ -192,31 +204,44 @@ const odd: [string, Event[]][] = [
   ['no beginnings of parts', [...not(all, 'part.added'), completed(output)]],
   ['no beginnings at all', [...not(all, 'added'), completed([])]],
   ['whole items alone', [...all.filter(({ type }) => type === 'response.output_item.done'), completed([])]],
-  ['beginnings that come twice', [...all.flatMap((event) => (event.type.includes('added') ? [event, event] : [event])), completed(output)]],
+  [
+    'beginnings that come twice',
+    [...all.flatMap((event) => (event.type.includes('added') ? [event, event] : [event])), completed(output)],
+  ],
   [
     'items that begin without their lists',
     [
       { type: 'response.output_item.added', output_index: 0, item: { id: 'rs_0', type: 'reasoning' } },
       ...thinks(0).slice(1),
-      { type: 'response.output_item.added', output_index: 1, item: { id: 'msg_1', type: 'message', content: null } },
+      {
+        type: 'response.output_item.added',
+        output_index: 1,
+        item: { id: 'msg_1', type: 'message', content: null },
+      },
       ...says(1).slice(1),
       completed([]),
     ],
   ],
-  ['no numbers of parts', [...all.map(({ content_index: _, summary_index: _of, ...event }): Event => event), completed(output)]],
+  [
+    'no numbers of parts',
+    [...all.map(({ content_index: _, summary_index: _of, ...event }): Event => event), completed(output)],
+  ],
 ];
 
 describe.each(odd)('%s', (_of, events) => {
   const sent = numbered([created, ...events]);
 
-  it.each([1_000_000, 60])('is read by the official SDK as the JSON says it, in pieces of %d bytes', async (bytesAtOnce) => {
-    const { text, last } = await passedEvents(responsesFormat, sent, bytesAtOnce);
-    const read = await officialAnswer('responses', text + last);
-    const { output_text: _, ...joined } = joinedPart('responses', read);
-    const said = joinedPart('responses', assembled(responsesFormat, sent));
-    expect({ ...joined, usage: {} }).toEqual({ ...said, usage: {} });
-    expect(records(joined.output).length).toBeGreaterThan(0);
-  });
+  it.each([1_000_000, 60])(
+    'is read by the official SDK as the JSON says it, in pieces of %d bytes',
+    async (bytesAtOnce) => {
+      const { text, last } = await passedEvents(responsesFormat, sent, bytesAtOnce);
+      const read = await officialAnswer('responses', text + last);
+      const { output_text: _, ...joined } = joinedPart('responses', read);
+      const said = joinedPart('responses', assembled(responsesFormat, sent));
+      expect({ ...joined, usage: {} }).toEqual({ ...said, usage: {} });
+      expect(records(joined.output).length).toBeGreaterThan(0);
+    },
+  );
 
   it('shows all that is said in pieces, each of an item and a part that has begun', async () => {
     const { text, last } = await passedEvents(responsesFormat, sent);
@@ -235,7 +260,11 @@ describe.each(odd)('%s', (_of, events) => {
 });
 
 it('an id of ours names an item that its server gives none', async () => {
-  const events = [created, ...not(says(0), 'added').map(({ item_id: _, ...event }): Event => event), completed([])];
+  const events = [
+    created,
+    ...not(says(0), 'added').map(({ item_id: _, ...event }): Event => event),
+    completed([]),
+  ];
   const { text } = await passedEvents(responsesFormat, events);
   expect(eventsOf(text).find(({ type }) => type === 'response.output_item.added')?.item).toMatchObject({
     id: `item_${OWN_ID}_0`,
@@ -257,7 +286,15 @@ it('the digits of numbers stay as they came in items that the last event left ou
 it('an answer beyond the limit of what is kept for its end passes as it came', async () => {
   const long = 'x'.repeat(500_000);
   const count = Math.ceil(RESPONSE_ITEMS_BYTES / long.length) + 1;
-  const events = [created, ...says(0, 'msg_0', Array.from({ length: count }, () => long)).slice(0, -3), completed([])];
+  const events = [
+    created,
+    ...says(
+      0,
+      'msg_0',
+      Array.from({ length: count }, () => long),
+    ).slice(0, -3),
+    completed([]),
+  ];
   const { text, last } = await passedEvents(responsesFormat, events);
   expect(text.length).toBeGreaterThan(RESPONSE_ITEMS_BYTES);
   expect(last).toContain('"output":[]');

@@ -72,7 +72,7 @@ function joinedChat({ choices, usage, model, object }: Answer): Answer {
       index,
       finish_reason,
       // An absent text is a null to the one and an empty text to the other.
-      message: { role, content: textIn(content) || null, refusal: refusal || null },
+      message: { role, content: content || null, refusal: refusal || null },
       calls: recordsOf(calls).map(({ index: _, function: called, ...call }) => {
         const { name, arguments: json } = isRecord(called) ? called : {};
         return { ...call, function: { name, arguments: json } };
@@ -81,13 +81,5 @@ function joinedChat({ choices, usage, model, object }: Answer): Answer {
   });
   return { object, model, usage, choices: joined };
 }
-
-/** A list of parts passes in JSON as its vendor wrote it, and is a text in a stream. */
-const textIn = (content: unknown): unknown =>
-  Array.isArray(content)
-    ? recordsOf(content)
-        .map(({ type, text }) => (type === 'text' ? text : ''))
-        .join('')
-    : content;
 
 const recordsOf = (value: unknown): Answer[] => (Array.isArray(value) ? value.filter(isRecord) : []);

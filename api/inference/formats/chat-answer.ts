@@ -3,6 +3,7 @@ import { ERROR_BODY_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { readNumberedError } from '../../providers/numbered-errors.ts';
 import type { Candidate } from '../admit/call-plan.ts';
+import { parseExact } from '../json/exact-json.ts';
 import {
   answerBounds,
   type JsonObject,
@@ -19,8 +20,9 @@ import { endWordOf, isFailedEnd } from './end-words.ts';
 import { tellsError } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';
 import { presentMember } from './stream-text.ts';
+import { addParts } from './streamed-choice.ts';
 import { recordsOfAnswer, withOneRecord, withoutUsage } from './usage-places.ts';
-import { textOf } from './values.ts';
+import { recordOf, records, textOf } from './values.ts';
 import { areReadable, readableChoices } from './whole-choices.ts';
 
 export function readChatAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
@@ -78,7 +80,8 @@ const isErrorAlone = (object: JsonObject): boolean =>
   presentMember(object, 'choices') === null && tellsError(object);
 
 /** What is left of a chunk that was sent for its usage alone: nothing that an answer is made of. */
-export const isBareFrame = ({ members }: JsonObject): boolean => members.every(({ key }) => isFrameMember(key));
+export const isBareFrame = ({ members }: JsonObject): boolean =>
+  members.every(({ key }) => isFrameMember(key));
 
 export const isFrameMember = (name: string): boolean => FRAME.has(name);
 
@@ -112,8 +115,27 @@ const choicesOf = (object: JsonObject): unknown => parseJson(memberText(object, 
 /** A router's clients want the name of a provider in every chat answer, and the operator's are nobody's business. */
 export const ANSWERED_BY = 'faregate';
 
+/** The answer with texts in the place of lists of parts, as in a stream. */
+function withTexts(good: GoodAnswer): GoodAnswer {
+  if (!records(good.value.choices).some(hasParts)) return good;
+  const choices = parseExact(memberText(good.answer, 'choices') ?? '[]');
+  const shown = records(choices).map((choice) => {
+    const { content, ...rest } = recordOf(choice.message);
+    if (!Array.isArray(content)) return choice;
+    const message: Record<string, unknown> = { ...rest, content: null };
+    addParts(message, content);
+    return { ...choice, message };
+  });
+  const changes = new MemberChanges([['choices', JSON.stringify(shown)]]);
+  const answer = scanJsonObject(rebuildJsonObject(good.answer, changes), answerBounds);
+  return typeof answer === 'string' ? good : { ...good, answer };
+}
+
+const hasParts = ({ message }: Record<string, unknown>): boolean => Array.isArray(recordOf(message).content);
+
 /** The caller sees one record, which is ours: another one would tell what the vendor charges. */
-export function showChatAnswer(good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
+export function showChatAnswer(sent: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
+  const good = withTexts(sent);
   const shown = shownChanges('chat', good, charge, candidate);
   const isHidden = shown.values[shown.placeOf('provider')] === null;
   if (isHidden || presentMember(good.answer, 'provider') === null)

@@ -15,7 +15,14 @@ import { EventTextCount, needlesOf, type TextCount } from '../price/stream-text-
 import type { StreamUsage, Usage } from '../price/usage.ts';
 import { type FrameChange, frameChanges } from '../scrub/scrub-answer.ts';
 import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
-import { ANSWERED_BY, isBareFrame, isErrorEvent, isFrameMember, isLastChunk, namesSources } from './chat-answer.ts';
+import {
+  ANSWERED_BY,
+  isBareFrame,
+  isErrorEvent,
+  isFrameMember,
+  isLastChunk,
+  namesSources,
+} from './chat-answer.ts';
 import { ChatUsage } from './chat-usage.ts';
 import { type ChunkNote, ChunkRepair } from './chunk-repair.ts';
 import { shownUsage } from './shown-changes.ts';
@@ -274,7 +281,8 @@ const CLOSE = Buffer.from('}');
 /** Servers keep a connection alive by records that are no chunks. */
 const saysNothing = (object: JsonObject): boolean =>
   memberText(object, 'choices') === undefined &&
-  (SIGNS_OF_LIFE.has(typeOf(object)) || object.members.every(({ key }) => key === 'type' || isFrameMember(key)));
+  (SIGNS_OF_LIFE.has(typeOf(object)) ||
+    object.members.every(({ key }) => key === 'type' || isFrameMember(key)));
 
 const SIGNS_OF_LIFE: ReadonlySet<string> = new Set(['ping', 'keepalive', 'heartbeat']);
 

@@ -117,7 +117,10 @@ export class MessageRepair {
       own === null
         ? `{${reasons.map(([name, text]) => `"${name}":${text}`).join(',')}}`
         : rebuildJsonObject(own, new MemberChanges(reasons));
-    const scanned = scanJsonObject(rebuildJsonObject(event, new MemberChanges([['delta', delta]])), answerBounds);
+    const scanned = scanJsonObject(
+      rebuildJsonObject(event, new MemberChanges([['delta', delta]])),
+      answerBounds,
+    );
     return typeof scanned === 'string' ? event : scanned;
   }
 
@@ -136,7 +139,7 @@ export class MessageRepair {
       if (presentMember(value, name) === null) missing.set(name, JSON.stringify(empty));
     const index = indexIn(event);
     const { ended, number } = this.#beginBlock(index, type);
-    if (ended.length === 0 && missing.keys.length === 0 && index === number) return null;
+    if (ended.length === 0 && missing.keys.length === 0 && hasNumber(event, number)) return null;
     const changes = new MemberChanges([['index', String(number)]]);
     if (missing.keys.length > 0) changes.set('content_block', rebuildJsonObject(value, missing));
     return Buffer.concat([ended, namedEvent('content_block_start', rebuildJsonObject(event, changes))]);
@@ -147,7 +150,7 @@ export class MessageRepair {
     if (delta === null) return NOTHING;
     const index = indexIn(event);
     const known = this.#blocks.blockOf(index, typeOf(delta));
-    if (known === undefined || (typeof known === 'object' && known.number === index)) return null;
+    if (known === undefined || (typeof known === 'object' && hasNumber(event, known.number))) return null;
     if (typeof known === 'object') return withNumber('content_block_delta', event, known.number);
     const content_block = blockOfKind(known, madeCallId(this.#answerId, this.#callCount));
     const { ended, number } = this.#beginBlock(index, known);
@@ -162,10 +165,9 @@ export class MessageRepair {
   }
 
   #end(event: JsonObject): Buffer | null {
-    const index = indexIn(event);
-    const block = this.#blocks.get(index);
+    const block = this.#blocks.get(indexIn(event));
     if (block === undefined || !this.#open.delete(block)) return NOTHING;
-    return block.number === index ? null : withNumber('content_block_stop', event, block.number);
+    return hasNumber(event, block.number) ? null : withNumber('content_block_stop', event, block.number);
   }
 
   /** A number that is used again means another block from here on, so the earlier one can get no end from its server. */
@@ -188,6 +190,9 @@ const endOf = ({ number }: ShownBlock): Buffer =>
 
 const withNumber = (type: string, event: JsonObject, number: number): Buffer =>
   namedEvent(type, rebuildJsonObject(event, new MemberChanges([['index', String(number)]])));
+
+const hasNumber = (event: JsonObject, number: number): boolean =>
+  memberText(event, 'index') === String(number);
 
 /** The number of a block, which some servers write as a text; -1: the server numbers no blocks. */
 function indexIn(event: JsonObject): number {

@@ -245,7 +245,12 @@ function assembled(item: Item, isComplete: boolean): Readonly<Members> | null {
   const isOfParts = type === 'message' || type === 'reasoning';
   if (isOfParts && !saysAnything(added) && content.size === 0 && summary.size === 0) return null;
   const status = isComplete ? 'completed' : 'incomplete';
-  const base: Members = { ...(itemId === '' ? {} : { id: itemId }), type, ...emptyOf(type, itemId), ...added };
+  const base: Members = {
+    ...(itemId === '' ? {} : { id: itemId }),
+    type,
+    ...emptyOf(type, itemId),
+    ...added,
+  };
   if (type !== 'reasoning' || base.status !== undefined) base.status = status;
   if (content.size > 0) base.content = [...content.values()].map(withAnnotations);
   if (summary.size > 0) base.summary = [...summary.values()];

@@ -1,11 +1,23 @@
 import { isRecord } from '#core/is-record.ts';
 import { RESPONSE_ITEMS_BYTES } from '#core/limits.ts';
-import { parseJson } from '#core/parse-json.ts';
 import { parseExact, plainNumber } from '../json/exact-json.ts';
-import { type JsonObject, MemberChanges, memberBytes, memberText, rebuildJsonObject } from '../json/json-object.ts';
+import {
+  type JsonObject,
+  MemberChanges,
+  memberBytes,
+  memberText,
+  rebuildJsonObject,
+} from '../json/json-object.ts';
 import type { ResponsesTextCount } from '../price/stream-text-count.ts';
 import { begunItem, eventsBeforeEnd, type WriteEvent } from './events-of-response.ts';
-import { emptyOf, type KnownItem, pieceKindOf, ResponseItems, withMissingItems } from './response-items.ts';
+import {
+  emptyOf,
+  type KnownItem,
+  pieceKindOf,
+  ResponseItems,
+  type WholeItem,
+  withMissingItems,
+} from './response-items.ts';
 import { namedEvent, namedText, objectIn } from './stream-text.ts';
 import { recordOf, records, textOf } from './values.ts';
 
@@ -18,6 +30,45 @@ interface ShownItem {
   parts: Set<string>;
   /** The whole item as it was shown; `null`: it has not come. */
   done: Buffer | null;
+}
+
+/** The items as the caller gets them, each under a number and an id of its own. */
+class ShownItems {
+  readonly #ownId: string;
+  readonly #items = new Map<KnownItem, ShownItem>();
+  readonly #indexes = new Set<number>();
+  readonly #ids = new Set<string>();
+  #nextIndex = 0;
+  /** Some item has another id than its server gave it. */
+  isRenamed = false;
+
+  constructor(ownId: string) {
+    this.#ownId = ownId;
+  }
+
+  get(item: KnownItem): ShownItem | undefined {
+    return this.#items.get(item);
+  }
+
+  begin(item: KnownItem, event: Readonly<Members>, idOfServer: string): ShownItem {
+    const sent = plainNumber(event.output_index);
+    const isFree =
+      typeof sent === 'number' && Number.isSafeInteger(sent) && sent >= 0 && !this.#indexes.has(sent);
+    const index = isFree ? sent : this.#nextIndex;
+    const isOwn = idOfServer !== '' && !this.#ids.has(idOfServer);
+    const id = isOwn ? idOfServer : `item_${this.#ownId}_${index}`;
+    this.isRenamed ||= id !== idOfServer;
+    this.#nextIndex = Math.max(this.#nextIndex, index + 1);
+    this.#indexes.add(index);
+    this.#ids.add(id);
+    const shown = { index, id, parts: new Set<string>(), done: null };
+    this.#items.set(item, shown);
+    return shown;
+  }
+
+  clear(): void {
+    for (const kept of [this.#items, this.#indexes, this.#ids]) kept.clear();
+  }
 }
 
 /** Pieces that came behind each other and differ in their text alone. */
@@ -33,13 +84,9 @@ interface Run {
  * that is as documented passes byte for byte. Which item an event belongs to is told as in the whole answer.
  */
 export class ResponseRepair {
-  readonly #ownId: string;
   readonly #text: ResponsesTextCount;
   #items = new ResponseItems();
-  readonly #shown = new Map<KnownItem, ShownItem>();
-  readonly #indexes = new Set<number>();
-  readonly #ids = new Set<string>();
-  #nextIndex = 0;
+  readonly #shown: ShownItems;
   #run: Run | null = null;
   #bytes = 0;
   /** There is more than may be kept, so all else passes as it comes. */
@@ -47,7 +94,7 @@ export class ResponseRepair {
 
   /** @param ownId For ids of items that their server gives none. */
   constructor(ownId: string, text: ResponsesTextCount) {
-    this.#ownId = ownId;
+    this.#shown = new ShownItems(ownId);
     this.#text = text;
   }
 
@@ -59,8 +106,10 @@ export class ResponseRepair {
     if (kind === undefined) return true;
     const item = this.#items.itemOf(event);
     const shown = item === null ? undefined : this.#shown.get(item);
-    if (shown === undefined || !isStandard(event, shown)) return false;
-    this.#add(event, 0);
+    const part = partOf(event);
+    if (shown === undefined || !isStandard(event, part, shown)) return false;
+    if (part !== null) shown.parts.add(part.key);
+    this.#add(event, typeof event.delta === 'string' ? 0 : data.length);
     this.#run = typeof event.delta === 'string' ? { first: event, text: '' } : null;
     return true;
   }
@@ -81,22 +130,27 @@ export class ResponseRepair {
     }
   }
 
-  /** The items of the answer, as JSON text, where the last event leaves some out; `null`: none is missing. */
-  output(response: JsonObject): Buffer | null {
+  /**
+   * The items of the answer, as JSON text, where those of the last event are others; `null`: they are the same.
+   *
+   * @param count How many items the last event has.
+   */
+  output(response: JsonObject, count: number): Buffer | null {
+    if (this.#isFull || (count >= this.#items.count && !this.#shown.isRenamed)) return null;
     this.#flush();
-    const text = memberText(response, 'output') ?? '[]';
-    if (this.#isFull || records(parseJson(text)).length >= this.#items.count) return null;
     const whole = this.#items.whole(memberText(response, 'status') !== '"incomplete"');
-    const last = records(parseExact(text));
-    const values = whole.map(({ value }) => value);
-    const output = withMissingItems(last, values);
-    if (output === last) return null;
-    const shown = new Map(whole.map(({ item, value }) => [value, this.#shown.get(item)]));
-    const items = output.map((value) => {
-      const known = shown.get(value);
-      return known === undefined
-        ? JSON.stringify(value)
-        : (known.done?.toString('utf8') ?? JSON.stringify(begunAs(known, value)));
+    const last = records(parseExact(memberText(response, 'output') ?? '[]'));
+    const output = withMissingItems(
+      last,
+      whole.map(({ value }) => value),
+    );
+    if (output === last && !this.#shown.isRenamed) return null;
+    const itemOf = new Map(whole.map(({ item, value }) => [value, item]));
+    const items = output.map((value, place) => {
+      const own = itemOf.get(value);
+      const known = this.#shown.get(own ?? nameOf(value, place, whole) ?? NO_ITEM);
+      if (own !== undefined && known?.done) return known.done.toString('utf8');
+      return JSON.stringify(known === undefined ? value : { ...value, id: known.id });
     });
     return Buffer.from(`[${items.join(',')}]`);
   }
@@ -140,14 +194,14 @@ export class ResponseRepair {
     this.#isFull = true;
     this.#run = null;
     this.#items = new ResponseItems();
-    for (const kept of [this.#shown, this.#indexes, this.#ids]) kept.clear();
+    this.#shown.clear();
   }
 
   #added(item: KnownItem, event: Readonly<Members>, object: JsonObject): Buffer | null {
     // An item begins once.
-    if (this.#shown.has(item)) return NOTHING;
+    if (this.#shown.get(item) !== undefined) return NOTHING;
     const begun = recordOf(event.item);
-    const shown = this.#begin(item, event, textOf(begun.id));
+    const shown = this.#shown.begin(item, event, textOf(begun.id));
     const changes = new MemberChanges();
     if (begun.id !== shown.id) changes.set('id', JSON.stringify(shown.id));
     for (const [name, empty] of Object.entries(emptyOf(item.type, shown.id)))
@@ -160,9 +214,12 @@ export class ResponseRepair {
   #done(item: KnownItem, event: Readonly<Members>, object: JsonObject): Buffer | null {
     const whole = recordOf(event.item);
     const known = this.#shown.get(item);
-    const shown = known ?? this.#begin(item, event, textOf(whole.id));
+    const shown = known ?? this.#shown.begin(item, event, textOf(whole.id));
     const changes = new MemberChanges();
-    if (whole.id !== shown.id) changes.set('id', JSON.stringify(shown.id));
+    if (whole.id !== shown.id) {
+      changes.set('id', JSON.stringify(shown.id));
+      this.#shown.isRenamed = true;
+    }
     shown.done = withMembers(object, changes);
     const end = withItem(event, object, shown.index, changes);
     if (known !== undefined) return end;
@@ -174,7 +231,9 @@ export class ResponseRepair {
     const before: Buffer[] = [];
     const write = writerFor(event);
     const known = this.#shown.get(item);
-    const shown = known ?? this.#begin(item, event, textOf(event.item_id));
+    // Only the whole of a call names it, so it begins then.
+    if (known === undefined && pieceKindOf(event.type)?.member !== undefined) return NOTHING;
+    const shown = known ?? this.#shown.begin(item, event, textOf(event.item_id));
     const { index, id } = shown;
     if (known === undefined) {
       const begun = { id, type: item.type, status: 'in_progress', ...emptyOf(item.type, id) };
@@ -202,31 +261,18 @@ export class ResponseRepair {
   #beside(event: Readonly<Members>, object: JsonObject): Buffer | null {
     const item = event.item_id === undefined ? null : this.#items.under(event.output_index);
     const shown = item === null ? undefined : this.#shown.get(item);
-    if (shown === undefined || (shown.id === event.item_id && shown.index === event.output_index)) return null;
+    if (shown === undefined || (shown.id === event.item_id && shown.index === event.output_index))
+      return null;
     const changes = new MemberChanges([
       ['item_id', JSON.stringify(shown.id)],
       ['output_index', String(shown.index)],
     ]);
     return namedEvent(textOf(event.type), rebuildJsonObject(object, changes));
   }
-
-  #begin(item: KnownItem, event: Readonly<Members>, idOfServer: string): ShownItem {
-    const sent = plainNumber(event.output_index);
-    const isFree =
-      typeof sent === 'number' && Number.isSafeInteger(sent) && sent >= 0 && !this.#indexes.has(sent);
-    const index = isFree ? sent : this.#nextIndex;
-    const isOwn = idOfServer !== '' && !this.#ids.has(idOfServer);
-    const id = isOwn ? idOfServer : `item_${this.#ownId}_${index}`;
-    this.#nextIndex = Math.max(this.#nextIndex, index + 1);
-    this.#indexes.add(index);
-    this.#ids.add(id);
-    const shown = { index, id, parts: new Set<string>(), done: null };
-    this.#shown.set(item, shown);
-    return shown;
-  }
 }
 
 const NOTHING = Buffer.alloc(0);
+const NO_ITEM: KnownItem = { type: '' };
 /** An item in memory, beside its text. */
 const ITEM_BYTES = 1_024;
 
@@ -234,12 +280,17 @@ const ITEM_BYTES = 1_024;
 const writerFor =
   ({ sequence_number: number }: Readonly<Members>): WriteEvent =>
   (type, members) =>
-    namedText(type, JSON.stringify({ type, ...(number === undefined ? {} : { sequence_number: number }), ...members }));
+    namedText(
+      type,
+      JSON.stringify({ type, ...(number === undefined ? {} : { sequence_number: number }), ...members }),
+    );
 
 /** The item of an event with some members changed; a copy. */
 function withMembers(event: JsonObject, changes: MemberChanges): Buffer {
   const item = changes.keys.length === 0 ? null : objectIn(event, 'item');
-  return item === null ? Buffer.from(memberBytes(event, 'item') ?? NOTHING) : rebuildJsonObject(item, changes);
+  return item === null
+    ? Buffer.from(memberBytes(event, 'item') ?? NOTHING)
+    : rebuildJsonObject(item, changes);
 }
 
 /** `null`: nothing changes. */
@@ -256,16 +307,18 @@ function withItem(
   return namedEvent(textOf(event.type), rebuildJsonObject(object, changes));
 }
 
-function isStandard(event: Readonly<Members>, { id, index, parts }: ShownItem): boolean {
+function isStandard(event: Readonly<Members>, part: Part | null, { id, index, parts }: ShownItem): boolean {
   if (event.item_id !== id || event.output_index !== index) return false;
-  const part = partOf(event);
   if (part === null) return true;
   return event[part.numberName] === part.number && parts.has(part.key) !== part.begins;
 }
 
-/** An item that its server has not ended, under the names that it began with. */
-function begunAs({ id }: ShownItem, value: Readonly<Members>): object {
-  return { ...value, id, ...(value.call_id === '' ? { call_id: id } : {}) };
+/** The names that an item of the last event began with, where its server has others for it there. */
+function nameOf(value: Readonly<Members>, place: number, whole: readonly WholeItem[]): KnownItem | undefined {
+  const callId = textOf(value.call_id);
+  const byCall = callId === '' ? undefined : whole.find((each) => each.value.call_id === callId);
+  const byPlace = whole[place]?.item.type === value.type ? whole[place] : undefined;
+  return (byCall ?? byPlace)?.item;
 }
 
 interface Part {

@@ -26,6 +26,7 @@ import {
   typeOf,
 } from './stream-text.ts';
 import { cutRecords, mayHoldRecord, usageRecordsIn } from './usage-places.ts';
+import { records } from './values.ts';
 
 /** A stream of named events. Its usage comes with the last one, which ends it. */
 export class ResponsesStream implements StreamReader {
@@ -34,7 +35,7 @@ export class ResponsesStream implements StreamReader {
   readonly unreadLineEnd: Buffer = DELTA;
   readonly answerNeedle = DELTA_NEEDLE;
   readonly #names: StreamNames;
-  #terminal: { type: string; event: JsonObject; response: JsonObject } | null = null;
+  #terminal: { type: string; event: JsonObject; response: JsonObject; itemCount: number } | null = null;
   readonly records = new StreamUsage(responsesCounts);
   /** `null`: the gateway reads the stream itself, and knows every way of writing one. */
   readonly #repair: ResponseRepair | null;
@@ -74,8 +75,9 @@ export class ResponsesStream implements StreamReader {
       return LAST.has(type) ? { kind: 'malformed' } : this.#pass(type, eventName, event, data);
     if (!isJson(data)) return { kind: 'malformed' };
     if (LAST.has(type)) {
-      this.#terminal = { type, event, response };
-      this.text.addOutput(parseJson(memberText(response, 'output') ?? 'null'));
+      const output = parseJson(memberText(response, 'output') ?? 'null');
+      this.#terminal = { type, event, response, itemCount: records(output).length };
+      this.text.addOutput(output);
       return { kind: 'done' };
     }
     return { kind: 'changed', events: namedEvent(type, this.#shown(event, response, null)) };
@@ -108,7 +110,10 @@ export class ResponsesStream implements StreamReader {
   #repaired(data: Buffer, event: JsonObject): ReadEvent | null {
     const events = this.#repair?.repaired(data, event) ?? null;
     if (events === null) return null;
-    return events.length === 0 ? { kind: 'kept' } : { kind: 'changed', events };
+    if (events.length > 0) return { kind: 'changed', events };
+    // Its text counts although it is shown later.
+    this.text.addEvent(data);
+    return { kind: 'kept' };
   }
 
   /** Of the last event, as it came. */
@@ -150,7 +155,7 @@ export class ResponsesStream implements StreamReader {
     if (details !== null && !isReasonName(memberText(details, 'reason')))
       changes.set('incomplete_details', null);
     showFrame(response, this.#names, changes);
-    this.#repairFrame(response, charge !== null, changes);
+    this.#repairFrame(response, changes);
     const shown = cutRecords(event, ['response', response]);
     if (type !== null) shown.set('type', JSON.stringify(type));
     shown.set('response', rebuildJsonObject(response, changes));
@@ -158,12 +163,12 @@ export class ResponsesStream implements StreamReader {
   }
 
   /** Clients take events under another id for those of another answer, and the items of the last event for all. */
-  #repairFrame(response: JsonObject, isLast: boolean, changes: MemberChanges): void {
+  #repairFrame(response: JsonObject, changes: MemberChanges): void {
     if (this.#repair === null) return;
     const id = changes.get('id') ?? memberText(response, 'id') ?? '';
     if (this.#id === '') this.#id = id.toString();
     else if (id.toString() !== this.#id) changes.set('id', this.#id);
-    const output = isLast ? this.#repair.output(response) : null;
+    const output = this.#terminal === null ? null : this.#repair.output(response, this.#terminal.itemCount);
     if (output !== null) changes.set('output', output);
   }
 }

@@ -135,7 +135,7 @@ const hasArguments = ({ function: called, custom }: Members): boolean =>
   isRecord(custom) || textOf(recordOf(called).arguments) !== '';
 
 /** Some servers send a message as a list of parts, which clients print as `[object Object]`. */
-function addParts(delta: Members, parts: readonly unknown[]): void {
+export function addParts(delta: Members, parts: readonly unknown[]): void {
   const others: Members[] = [];
   const signed: Members[] = [];
   for (const part of records(parts)) {

@@ -164,7 +164,8 @@ export class ResponsesTextCount implements TextCount {
   readonly #pieces = new AnswerText();
   readonly #items = new AnswerText();
   #outputBytes = 0;
-  #seen: { data: Buffer; event: Record<string, unknown> | null } | null = null;
+  #seen: Buffer | null = null;
+  #seenEvent: Record<string, unknown> | null = null;
 
   get bytes(): number {
     return Math.max(this.#pieces.bytes, this.#items.bytes, this.#outputBytes);
@@ -172,13 +173,16 @@ export class ResponsesTextCount implements TextCount {
 
   /** Looks at an event before it is counted. It is parsed once for both. */
   see(data: Buffer): Record<string, unknown> | null {
-    if (this.#seen?.data !== data) this.#seen = { data, event: parseTexts(data) };
-    return this.#seen.event;
+    if (this.#seen === data) return this.#seenEvent;
+    this.#seen = data;
+    this.#seenEvent = parseTexts(data);
+    return this.#seenEvent;
   }
 
   addEvent(data: Buffer): void {
     const event = this.see(data);
     this.#seen = null;
+    this.#seenEvent = null;
     if (event === null) return;
     if (event.type === 'response.output_item.done' && isRecord(event.item)) {
       addItem(this.#items, keyOf(event.output_index, 0), event.item);
