@@ -259,7 +259,7 @@ describe.each(odd)('%s', (_of, events) => {
   });
 });
 
-it('an id of ours names an item that its server gives none', async () => {
+it('an id of ours, which begins as OpenAI’s do, names an item that its server gives none', async () => {
   const events = [
     created,
     ...not(says(0), 'added').map(({ item_id: _, ...event }): Event => event),
@@ -267,8 +267,19 @@ it('an id of ours names an item that its server gives none', async () => {
   ];
   const { text } = await passedEvents(responsesFormat, events);
   expect(eventsOf(text).find(({ type }) => type === 'response.output_item.added')?.item).toMatchObject({
-    id: `item_${OWN_ID}_0`,
+    id: `msg_${OWN_ID}_0`,
   });
+});
+
+it('items that their server gave one id are told apart, under ids that begin as it does', async () => {
+  const { text } = await passedEvents(responsesFormat, [
+    created,
+    ...says(0, 'x'),
+    ...calls(1, 'x'),
+    completed([]),
+  ]);
+  const begun = eventsOf(text).filter(({ type }) => type === 'response.output_item.added');
+  expect(begun.map(({ item }) => Object(item).id)).toEqual(['x', 'x_1']);
 });
 
 it('the digits of numbers stay as they came in items that the last event left out', async () => {

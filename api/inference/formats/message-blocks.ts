@@ -77,5 +77,6 @@ export const EMPTY_MESSAGE: Readonly<Record<string, unknown>> = {
 /** The block that begins with a piece of this kind. */
 export function blockOfKind(kind: BlockKind, callId: string): Record<string, unknown> {
   const named = kind === 'tool_use' ? { id: callId, name: '' } : {};
-  return { type: kind, ...named, ...structuredClone(emptyMembers(kind)) };
+  const cited = kind === 'text' ? { citations: null } : {};
+  return { type: kind, ...named, ...cited, ...structuredClone(emptyMembers(kind)) };
 }

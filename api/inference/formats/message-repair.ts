@@ -11,9 +11,11 @@ import {
 } from '../json/json-object.ts';
 import { parseTexts } from '../json/parse-record.ts';
 import type { EventTextCount } from '../price/stream-text-count.ts';
+import { noTokens } from '../price/usage.ts';
 import { madeCallId } from './call-numbers.ts';
 import { blockOfKind, EMPTY_MESSAGE, emptyMembers, hasPieces, MessageBlocks } from './message-blocks.ts';
 import { namedEvent, namedText, objectIn, presentMember, typeOf } from './stream-text.ts';
+import { messagesCounters, NULL_USAGE_MEMBERS } from './usage-text.ts';
 
 /** How many blocks had begun when an event like this one was found to be as documented. */
 export type BlockNote = number;
@@ -31,7 +33,7 @@ interface OwnNames {
 }
 
 /**
- * Writes the events of a message in the way that Anthropic documents, where a server writes them otherwise: clients put each block
+ * Writes the events of a message in the way that the format documents, where a server writes them otherwise: clients put each block
  * behind the last one and find it by the number in its pieces, so a number that is skipped or used twice loses what comes under it. An
  * event that is as documented passes byte for byte, and the count of the text parses what differs from earlier events in more than its
  * text, so nothing is parsed for the check alone.
@@ -45,9 +47,8 @@ export class MessageRepair {
   #callCount = 0;
   #answerId = '';
   #isStarted = false;
-  /** Why the message ends, as JSON texts, from the last event that says it. */
-  #stopReason: string | null = null;
-  #stopSequence = 'null';
+  /** Why the message ends, from the last event that says it. */
+  #ended: JsonObject | null = null;
 
   constructor(names: OwnNames, text: EventTextCount<BlockNote>) {
     this.#names = names;
@@ -102,25 +103,15 @@ export class MessageRepair {
   /** Some servers count in an event of its own, without the reason for the end, and clients forget the one that came before. */
   delta(event: JsonObject): JsonObject {
     const own = objectIn(event, 'delta');
-    const reason = own === null ? null : presentMember(own, 'stop_reason');
-    if (reason !== null && own !== null) {
-      this.#stopReason = reason.toString('utf8');
-      this.#stopSequence = memberText(own, 'stop_sequence') ?? 'null';
+    if (own !== null && presentMember(own, 'stop_reason') !== null) {
+      this.#ended = own;
       return event;
     }
-    if (own !== null && this.#stopReason === null) return event;
-    const reasons = [
-      ['stop_reason', this.#stopReason ?? 'null'],
-      ['stop_sequence', this.#stopSequence],
-    ] as const;
-    const delta =
-      own === null
-        ? `{${reasons.map(([name, text]) => `"${name}":${text}`).join(',')}}`
-        : rebuildJsonObject(own, new MemberChanges(reasons));
-    const scanned = scanJsonObject(
-      rebuildJsonObject(event, new MemberChanges([['delta', delta]])),
-      answerBounds,
-    );
+    const known = this.#ended;
+    if (own !== null && known === null) return event;
+    const delta = own === null || known === null ? (known?.bytes ?? NOT_ENDED) : withMembersOf(known, own);
+    const rebuilt = rebuildJsonObject(event, new MemberChanges([['delta', delta]]));
+    const scanned = scanJsonObject(rebuilt, answerBounds);
     return typeof scanned === 'string' ? event : scanned;
   }
 
@@ -183,13 +174,23 @@ export class MessageRepair {
 }
 
 const NOTHING = Buffer.alloc(0);
-const NOTHING_USED = { input_tokens: 0, output_tokens: 0 };
+const NOTHING_USED = { ...NULL_USAGE_MEMBERS, ...messagesCounters(noTokens) };
+const NOT_ENDED = '{"stop_reason":null,"stop_sequence":null}';
 
 const endOf = ({ number }: ShownBlock): Buffer =>
   namedText('content_block_stop', JSON.stringify({ type: 'content_block_stop', index: number }));
 
 const withNumber = (type: string, event: JsonObject, number: number): Buffer =>
   namedEvent(type, rebuildJsonObject(event, new MemberChanges([['index', String(number)]])));
+
+/** What the later delta says, and what the earlier one said beside it. */
+function withMembersOf(earlier: JsonObject, later: JsonObject): Buffer {
+  const changes = new MemberChanges();
+  for (const { key } of earlier.members)
+    if (/^\w+$/.test(key) && presentMember(later, key) === null)
+      changes.set(key, memberBytes(earlier, key) ?? null);
+  return rebuildJsonObject(later, changes);
+}
 
 const hasNumber = (event: JsonObject, number: number): boolean =>
   memberText(event, 'index') === String(number);

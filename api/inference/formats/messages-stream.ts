@@ -263,7 +263,17 @@ const FORMAT_TYPE = /^(?:message_|content_block_|ping$)/;
 const BLOCK_DELTA = Buffer.from(' content_block_delta');
 const STOP = Buffer.from('{"type":"message_stop"}');
 const NOTHING = Buffer.alloc(0);
-const NOTHING_WRITTEN = Buffer.from('{"output_tokens":0}');
+/** Clients take over the counters that are not null. */
+const NOTHING_WRITTEN = Buffer.from(
+  JSON.stringify({
+    input_tokens: null,
+    cache_creation_input_tokens: null,
+    cache_read_input_tokens: null,
+    output_tokens: 0,
+    output_tokens_details: null,
+    server_tool_use: null,
+  }),
+);
 const TEXT_NEEDLES = needlesOf(['text', 'thinking']);
 /** An event that was sent for its usage alone has nothing but these members. */
 const FRAME: ReadonlySet<string> = new Set(['type', 'usage', 'index']);

@@ -55,8 +55,7 @@ class ShownItems {
     const isFree =
       typeof sent === 'number' && Number.isSafeInteger(sent) && sent >= 0 && !this.#indexes.has(sent);
     const index = isFree ? sent : this.#nextIndex;
-    const isOwn = idOfServer !== '' && !this.#ids.has(idOfServer);
-    const id = isOwn ? idOfServer : `item_${this.#ownId}_${index}`;
+    const id = this.#freeId(item, idOfServer, index);
     this.isRenamed ||= id !== idOfServer;
     this.#nextIndex = Math.max(this.#nextIndex, index + 1);
     this.#indexes.add(index);
@@ -66,10 +65,24 @@ class ShownItems {
     return shown;
   }
 
+  /** Two items of one answer may have one id. Servers that are sent an id back ask how it begins. */
+  #freeId({ type }: KnownItem, idOfServer: string, index: number): string {
+    for (const id of [idOfServer, `${idOfServer}_${index}`])
+      if (idOfServer !== '' && !this.#ids.has(id)) return id;
+    return `${PREFIXES.get(type) ?? 'item'}_${this.#ownId}_${index}`;
+  }
+
   clear(): void {
     for (const kept of [this.#items, this.#indexes, this.#ids]) kept.clear();
   }
 }
+
+const PREFIXES: ReadonlyMap<string, string> = new Map([
+  ['message', 'msg'],
+  ['reasoning', 'rs'],
+  ['function_call', 'fc'],
+  ['custom_tool_call', 'ctc'],
+]);
 
 /** Pieces that came behind each other and differ in their text alone. */
 interface Run {

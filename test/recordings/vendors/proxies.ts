@@ -21,6 +21,13 @@ function otherwise(
   return { ...recording, vendor, stream };
 }
 
+/** The whole answer has the counts of the stream, too. */
+function countsLast(recording: Recording): Recording {
+  const counted = recording.stream.map((event) => recordOf(recordOf(event).usage));
+  const usage = counted.find((each) => Object.keys(each).length > 0);
+  return { ...recording, whole: { ...recording.whole, usage } };
+}
+
 const withItem = (event: Event, members: object): Event =>
   isRecord(event.item) ? { ...event, item: { ...event.item, ...members } } : event;
 const isLast = ({ type }: Event): boolean => type === 'response.completed';
@@ -48,12 +55,14 @@ export const proxies: readonly Recording[] = [
     event.type === 'content_block_start' ? [] : [event],
   ),
   /* Alishahryar1/free-claude-code#209, earendil-works/pi#6567: no counts at the beginning, nor with the word for the end. */
-  otherwise(anthropic, 'text', 'A proxy that counts last', (event) => {
-    const { usage, ...rest } = event;
-    if (event.type === 'message_delta') return [rest, { type: 'message_delta', usage }];
-    const { usage: _, content: _of, ...message } = recordOf(event.message);
-    return event.type === 'message_start' ? [{ ...event, message }] : [event];
-  }),
+  countsLast(
+    otherwise(anthropic, 'text', 'A proxy that counts last', (event) => {
+      const { usage, ...rest } = event;
+      if (event.type === 'message_delta') return [rest, { type: 'message_delta', usage }];
+      const { usage: _, content: _of, ...message } = recordOf(event.message);
+      return event.type === 'message_start' ? [{ ...event, message }] : [event];
+    }),
+  ),
   /* QuantumNous/new-api#4362, router-for-me/CLIProxyAPI#2626: ChatGPT's own server leaves the items out of the last event. */
   otherwise(openaiResponses, 'reasoning before parallel calls', 'ChatGPT', (event) =>
     isLast(event) ? [{ ...event, response: { ...recordOf(event.response), output: [] } }] : [event],
