@@ -319,6 +319,30 @@ describe('an answer without an id', () => {
   });
 });
 
+it('an answer that says why it ends is complete when its stream closes, without counts and a mark', () => {
+  const names = { upstreamModel: UPSTREAM_MODEL, publicModel: UPSTREAM_MODEL, showUsage: true };
+  for (const reader of [chatFormat.openStream({ ...names, ownId: OWN_ID }), chatFormat.openAssembly()]) {
+    for (const each of [begin, ...text, end]) {
+      expect(reader.isComplete()).toBe(false);
+      const data = Buffer.from(JSON.stringify(each));
+      if (reader.passes?.(data) !== true) reader.read(data, '');
+      reader.text.addEvent(data);
+    }
+    expect(reader.isComplete()).toBe(true);
+  }
+});
+
+it('an answer of which one choice has not ended is not complete', () => {
+  const other = { ...frame, choices: [{ ...choiceOf({ role: 'assistant', content: 'Rain' }), index: 1 }] };
+  for (const reader of [
+    chatFormat.openStream({ upstreamModel: '', publicModel: '', showUsage: true, ownId: OWN_ID }),
+    chatFormat.openAssembly(),
+  ]) {
+    for (const each of [begin, other, end]) reader.read(Buffer.from(JSON.stringify(each)), '');
+    expect(reader.isComplete()).toBe(false);
+  }
+});
+
 it('records without choices keep what they say, and signs of life are not shown', async () => {
   const sent = [begin, { type: 'ping' }, {}, { ...frame, timings: { n: 1.5 } }, ...text, end];
   const shown = eventsOf(await passedStream(sent));

@@ -183,7 +183,7 @@ const endOf = ({ number }: ShownBlock): Buffer =>
 const withNumber = (type: string, event: JsonObject, number: number): Buffer =>
   namedEvent(type, rebuildJsonObject(event, new MemberChanges([['index', String(number)]])));
 
-/** What the later delta says, and what the earlier one said beside it. */
+/** The later delta, with the members that the earlier one alone has. */
 function withMembersOf(earlier: JsonObject, later: JsonObject): Buffer {
   const changes = new MemberChanges();
   for (const { key } of earlier.members)

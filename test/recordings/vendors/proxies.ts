@@ -18,8 +18,11 @@ function otherwise(
   const recording = recordings.find((each) => each.kind === kind);
   if (recording === undefined) throw new Error(`There is no recording of ${kind}.`);
   const stream = recording.stream.flatMap((event, at) => write({ ...event }, at));
-  return { ...recording, vendor, stream };
+  return { ...recording, vendor, stream, said: { ...recording.said, signedBy: recording.vendor } };
 }
+
+/** Members of a whole answer's record that this server has none for. */
+const UNKNOWN = { cache_creation: null, inference_geo: null, service_tier: null, speed: null };
 
 /** The whole answer has the counts of the stream, too. */
 function countsLast(recording: Recording): Recording {
@@ -58,7 +61,8 @@ export const proxies: readonly Recording[] = [
   countsLast(
     otherwise(anthropic, 'text', 'A proxy that counts last', (event) => {
       const { usage, ...rest } = event;
-      if (event.type === 'message_delta') return [rest, { type: 'message_delta', usage }];
+      if (event.type === 'message_delta')
+        return [rest, { type: 'message_delta', usage: { ...recordOf(usage), ...UNKNOWN } }];
       const { usage: _, content: _of, ...message } = recordOf(event.message);
       return event.type === 'message_start' ? [{ ...event, message }] : [event];
     }),
