@@ -89,6 +89,7 @@ export class ChatSink implements AnswerSink {
         return this.#chunk({ annotations: [annotationOf(this.#spans.place(piece, this.#textLength))] });
       case 'reasoning': {
         const { text } = piece;
+        if (text === '') return NOTHING;
         if (!this.#thinks) this.#textReasonings.push(this.#reasoningIndex);
         this.#thinks = true;
         const detail = { type: 'reasoning.text', text, index: this.#reasoningIndex };

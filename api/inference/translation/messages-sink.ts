@@ -67,6 +67,7 @@ export class MessagesSink implements AnswerSink {
       case 'citation':
         return NOTHING;
       case 'reasoning':
+        if (piece.text === '') return NOTHING;
         return this.#think({ type: 'thinking_delta', thinking: piece.text });
       case 'signature':
         return this.#sign(piece);

@@ -105,11 +105,11 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     switch (content.type) {
       case 'text':
         this.#cite(open, records(content.citations));
-        return textOf(content.text) === '' ? [] : [this.#text(open, textOf(content.text))];
+        return this.#text(open, textOf(content.text));
       case 'thinking':
         this.#beginThinking(open);
         this.#sign(open, textOf(content.signature));
-        return textOf(content.thinking) === '' ? [] : [this.#think(open, textOf(content.thinking))];
+        return this.#think(open, textOf(content.thinking));
       case 'redacted_thinking':
         this.#thinks = false;
         return [{ type: 'encrypted', data: textOf(content.data) }];
@@ -134,13 +134,13 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     const open = this.#blocks.get(block) ?? this.#newBlock(block);
     switch (delta.type) {
       case 'text_delta':
-        return [this.#text(open, textOf(delta.text))];
+        return this.#text(open, textOf(delta.text));
       case 'citations_delta':
         this.#cite(open, [recordOf(delta.citation)]);
         return this.#open.has(open) ? [] : this.#owedBy(open);
       case 'thinking_delta':
         this.#beginThinking(open);
-        return [this.#think(open, textOf(delta.thinking))];
+        return this.#think(open, textOf(delta.thinking));
       case 'signature_delta': {
         const signed = open.isThinking ? open : (this.#lastThinking ?? open);
         this.#sign(signed, textOf(delta.signature));
@@ -221,18 +221,21 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     this.#lastThinking = open;
   }
 
-  #think(open: OpenBlock, text: string): AnswerPiece {
+  /** Claude sends an empty text in the place of thinking that it does not show, by default from Opus 4.7 on. */
+  #think(open: OpenBlock, text: string): AnswerPiece[] {
+    if (text === '') return [];
     if (!this.#thinks) this.#reasoningCount++;
     this.#thinks = true;
     open.reasoning ??= this.#reasoningCount - 1;
-    return this.#thinksInSummaries ? { type: 'reasoning', text } : { type: 'reasoning', text, isRaw: true };
+    return [this.#thinksInSummaries ? { type: 'reasoning', text } : { type: 'reasoning', text, isRaw: true }];
   }
 
-  #text(open: OpenBlock, text: string): AnswerPiece {
+  #text(open: OpenBlock, text: string): AnswerPiece[] {
+    if (text === '') return [];
     this.#thinks = false;
     this.#textLength += text.length;
     open.to = this.#textLength;
-    return { type: 'text', text };
+    return [{ type: 'text', text }];
   }
 
   /** Takes the pieces of the block that were not said yet, so that each is said once. */

@@ -57,6 +57,8 @@ export class ResponsesSink implements AnswerSink {
   }
 
   write(piece: AnswerPiece): Buffer {
+    // Clients fail at a piece of a part that was not added, and a part of nothing is none.
+    if (piece.type === 'reasoning' && piece.text === '') return NOTHING;
     this.#keptBytes += pieceBytes(piece);
     this.#whole.add(piece);
     const begun = this.#begin();

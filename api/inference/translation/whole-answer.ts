@@ -72,6 +72,7 @@ export class WholeAnswer {
         return;
       }
       case 'reasoning': {
+        if (piece.text === '') return;
         const last = this.parts.at(-1);
         if (last?.type === 'reasoning' && isOpen(last)) last.text += piece.text;
         else {

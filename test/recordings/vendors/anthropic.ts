@@ -77,6 +77,11 @@ const hidden: Block = {
   deltas: [{ type: 'signature_delta', signature: SIGNATURE }],
   done: { type: 'thinking', thinking: '', signature: SIGNATURE },
 };
+/** Claude sends a piece of nothing before the signature from Opus 4.7 on (github.com/promptfoo/promptfoo/pull/10830). */
+const omitted: Block = {
+  ...hidden,
+  deltas: [{ type: 'thinking_delta', thinking: '' }, ...hidden.deltas],
+};
 const redacted: Block = {
   begun: { type: 'redacted_thinking', data: 'RedactedZ9==' },
   deltas: [],
@@ -150,6 +155,18 @@ export const anthropic: Recording[] = [
     [hidden, text(TEXT_PIECES)],
     { stop_reason: 'end_turn' },
     { text: TEXT, signatures: [SIGNATURE] },
+  ),
+  recorded(
+    'thinking in the place of which a piece of nothing is shown',
+    [omitted, text(TEXT_PIECES)],
+    { stop_reason: 'end_turn' },
+    { text: TEXT, signatures: [SIGNATURE] },
+  ),
+  recorded(
+    'thinking that is not shown, before a call',
+    [omitted, oslo],
+    { stop_reason: 'tool_use' },
+    { calls: bothCalls('toolu_os').slice(0, 1), signatures: [SIGNATURE] },
   ),
   recorded(
     'thinking and redacted thinking before parallel calls',
