@@ -136,6 +136,36 @@ it('an empty word behind the end does not take the end back', () => {
   expect(putTogether({ events, whole: {} })).toMatchObject({ choices: [{ finish_reason: 'length' }] });
 });
 
+it('an answer whose server ends each chunk ends with the last word', () => {
+  const called = { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '' } };
+  const late = { index: 0, function: { arguments: '{}' } };
+  const ends = [chunk({}, 'stop'), chunk(text), chunk({}, 'stop')];
+  const calling = [
+    ...ends,
+    chunk({ tool_calls: [called] }),
+    chunk({}, 'stop'),
+    chunk({ tool_calls: [late] }),
+    chunk({}, 'stop'),
+  ];
+  const shownBy = [shownCollected, shownStream];
+  for (const shown of shownBy) {
+    const answer = { events: calling, whole: {} };
+    expect(shown('chat', 'messages', answer)).toMatchObject({
+      content: [
+        { type: 'text', text: 'Rain' },
+        { type: 'tool_use', name: 'f' },
+      ],
+      stop_reason: 'tool_use',
+    });
+    const cut = { events: [...ends, chunk({}, 'length')], whole: {} };
+    expect(shown('chat', 'messages', cut)).toMatchObject({ stop_reason: 'max_tokens' });
+    expect(shown('chat', 'responses', cut)).toMatchObject({ status: 'incomplete' });
+  }
+  expect(putTogether({ events: [...ends, chunk({}, 'length')], whole: {} })).toMatchObject({
+    choices: [{ finish_reason: 'length' }],
+  });
+});
+
 it.each([
   ['maxTokens', 'length'],
   ['contentFilter', 'content_filter'],

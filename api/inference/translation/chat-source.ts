@@ -26,7 +26,8 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   protected readonly counter = new ChatUsage();
   #started = false;
   #id = '';
-  #finished = false;
+  /** The last word for the end, said behind all else: one proxy ends every chunk; empty: none came, or it was said. */
+  #endWord = '';
   /** The number of the choice that is read. */
   #choiceIndex: unknown = 0;
   /** The message as a server repeats it beside the pieces, or sends it in the place of them. */
@@ -64,17 +65,17 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     return [...this.#pieces(value), ...this.rest()];
   }
 
-  /** Says what the pieces have left out, and begins the calls of which no more will come. */
+  /** Says what the pieces have left out, begins the calls of which no more will come, and says why the answer ends. */
   rest(): AnswerPiece[] {
-    const unheard = this.#unheard();
-    return [
-      ...unheard,
-      ...this.#newSources(),
+    const pieces = [...this.#unheard(), ...this.#newSources()];
+    for (const call of this.#calls) {
       // A call without name and arguments is none: some servers end with a piece of nothing under an id of its own.
-      ...this.#calls.flatMap((call) =>
-        call.isOpen || call.index === null ? [] : this.#openCall(call, call.index),
-      ),
-    ];
+      if (!call.isOpen && call.index !== null) pieces.push(...this.#openCall(call, call.index));
+    }
+    if (this.#endWord !== '')
+      pieces.push({ type: 'finish', reason: endOf(this.#endWord, this.#numbered > 0), stopSequence: null });
+    this.#endWord = '';
+    return pieces;
   }
 
   #pieces(answer: Record<string, unknown>): AnswerPiece[] {
@@ -105,11 +106,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
       this.#repeated = withMissing(message, this.#repeated);
       this.#sources.note(message);
     }
-    const reason = endWordOf(finish_reason);
-    if (reason === '' || this.#finished) return pieces;
-    this.#finished = true;
-    pieces.push(...this.rest());
-    pieces.push({ type: 'finish', reason: endOf(reason, this.#numbered > 0), stopSequence: null });
+    this.#endWord = endWordOf(finish_reason) || this.#endWord;
     return pieces;
   }
 
