@@ -306,7 +306,8 @@ describe.each(cells)('%s: a provider', (_, asked) => {
     expect({ status, code }).toEqual({ status: 200, code: null });
     if (isTranslated(asked) && asked.format === 'messages' && !asked.stream) {
       const { input } = JSON.parse(text).content[0];
-      expect(input).toEqual({ arguments: json });
+      // The word says that there are none.
+      expect(input).toEqual(json === 'null' ? {} : { arguments: json });
     }
   });
 

@@ -40,6 +40,36 @@ describe('an answer that is counted by its text', () => {
   });
 });
 
+describe('a streamed call that is counted by its text', () => {
+  const OSLO = '{"town":"Oslo"}';
+  const begun = { index: 0, id: 'c', type: 'function' };
+  const named = (json: string) => ({ ...begun, function: { name: 'f', arguments: json } });
+  const more = (json: string) => ({ index: 0, function: { arguments: json } });
+  const bytesOf = (calls: object[]): number => {
+    const text = new AnswerText();
+    for (const each of calls) addChat(text, { choices: [{ index: 0, delta: { tool_calls: [each] } }] });
+    return text.bytes;
+  };
+  const once = 'f'.length + OSLO.length;
+
+  it.each([
+    [
+      'sends all of them so far in each piece',
+      [named(''), more('{"town":'), more('{"town":"Os'), more(OSLO)],
+    ],
+    ['does so, and ends within them', [named('{"town":'), more(OSLO)]],
+    ['sends them twice', [named(OSLO), more(OSLO)]],
+    ['repeats the call at the end', [named('{"town":'), more('"Oslo"}'), named(OSLO)]],
+    ['begins with an empty object', [named('{}'), more(OSLO)]],
+  ])('counts the arguments once where its server %s', (_how, calls) => {
+    expect(bytesOf(calls)).toBe(once);
+  });
+
+  it('counts each call where all have one number', () => {
+    expect(bytesOf([named(OSLO), { ...named(OSLO), id: 'd' }])).toBe(2 * once);
+  });
+});
+
 const chunk = (choice: object) => ({ id: 'x', created: 1, model: 'm', choices: [{ index: 0, ...choice }] });
 const thought = chunk({ delta: { role: 'assistant', reasoning_content: THOUGHT } });
 const pieces = [thought, ...['Rain', ' by noon.'].map((content) => chunk({ delta: { content } }))];

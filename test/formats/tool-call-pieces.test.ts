@@ -221,6 +221,113 @@ const cases: Case[] = [
     calls: [called('a', 'f', '{"x":1}')],
   },
   {
+    who: 'sends all of the arguments so far in each piece',
+    pieces: [
+      [piece(0, 'a', 'f', '')],
+      [piece(0, null, null, '{"to')],
+      [piece(0, null, null, '{"town":"Os')],
+      [piece(0, null, null, '{"town":"Oslo"}')],
+    ],
+    calls: [called('a', 'f', '{"town":"Oslo"}')],
+  },
+  {
+    who: 'sends all of the arguments so far in each piece, and cuts them behind a colon',
+    pieces: [[piece(0, 'a', 'f', '{"x":')], [piece(0, 'a', 'f', '{"x":1}')]],
+    calls: [called('a', 'f', '{"x":1}')],
+  },
+  {
+    who: 'sends all of the arguments so far of parallel calls under one number without ids',
+    pieces: [
+      [piece(0, null, 'f', '{"x":')],
+      [piece(0, null, 'f', '{"x":1}')],
+      [piece(0, null, 'f', '{"x":')],
+      [piece(0, null, 'f', '{"x":2}')],
+    ],
+    calls: [called(madeCallId('x', 0), 'f', '{"x":1}'), called(madeCallId('x', 1), 'f', '{"x":2}')],
+  },
+  {
+    who: 'sends the whole arguments twice',
+    pieces: [[piece(0, 'a', 'f', '')], [piece(0, null, null, '{"x":1}')], [piece(0, null, null, '{"x":1}')]],
+    calls: [called('a', 'f', '{"x":1}')],
+  },
+  {
+    who: 'sends the pieces of the arguments twice',
+    pieces: [
+      [piece(0, 'a', 'f', '')],
+      ...['{"x":', '1}', '{"x":', '1}'].map((json) => [piece(0, null, null, json)]),
+    ],
+    calls: [called('a', 'f', '{"x":1}')],
+  },
+  {
+    who: 'sends an empty object before the arguments',
+    pieces: [
+      [piece(0, 'a', 'f', '{}')],
+      [piece(0, null, null, '{"x":')],
+      [piece(0, null, null, '1}')],
+      [piece(1, 'b', 'g', '{}')],
+      [piece(2, 'c', 'h', { x: 1 })],
+    ],
+    calls: [called('a', 'f', '{"x":1}'), called('b', 'g', '{}'), called('c', 'h', '{"x":1}')],
+  },
+  {
+    who: 'sends an empty object before the arguments, and the id and the name with both',
+    pieces: [[piece(0, 'a', 'f', '{}')], [piece(0, 'a', 'f', '{"x":1}')]],
+    calls: [called('a', 'f', '{"x":1}')],
+  },
+  {
+    who: 'repeats each call at the end, printed in another way',
+    pieces: [
+      [piece(0, 'a', 'f', '{"x":')],
+      [piece(0, 'a', null, '1}')],
+      [piece(1, 'b', 'g', '{"y":"\u00f8"}')],
+      [piece(0, 'a', 'f', '{"x": 1}'), piece(1, 'b', 'g', JSON.stringify('{"y": "\u00f8"}'))],
+    ],
+    calls: [called('a', 'f', '{"x":1}'), called('b', 'g', '{"y":"\u00f8"}')],
+  },
+  {
+    who: 'repeats each call at the end, without ids or without numbers',
+    pieces: [
+      [piece(0, 'a', 'f', '{"x":1}')],
+      [piece(1, 'b', 'g', '{"y":2}')],
+      [piece(0, null, 'f', '{"x":1}')],
+      [piece(null, 'b', 'g', '{"y":2}')],
+    ],
+    calls: [called('a', 'f', '{"x":1}'), called('b', 'g', '{"y":2}')],
+  },
+  {
+    who: 'calls the same twice, under the name of the function as the id, or under none',
+    pieces: [
+      [piece(0, 'f', 'f', '{"x":1}')],
+      [piece(0, 'f', 'f', '{"x":1}')],
+      [piece(1, null, 'g', '{}')],
+      [piece(1, null, 'g', '{}')],
+    ],
+    calls: [
+      called('f', 'f', '{"x":1}'),
+      called(madeCallId('x', 1), 'f', '{"x":1}'),
+      called(madeCallId('x', 2), 'g', '{}'),
+      called(madeCallId('x', 3), 'g', '{}'),
+    ],
+  },
+  {
+    who: 'says in a word that a call has no arguments',
+    pieces: [
+      [piece(0, 'a', 'f', 'null')],
+      [piece(1, 'b', 'g', '')],
+      [piece(1, null, null, 'null')],
+      [piece(2, 'c', 'h', [])],
+      [piece(3, 'd', 'k', '{"x":')],
+      [piece(3, null, null, 'null')],
+      [piece(3, null, null, '}')],
+    ],
+    calls: [
+      called('a', 'f', '{}'),
+      called('b', 'g', '{}'),
+      called('c', 'h', '{}'),
+      called('d', 'k', '{"x":null}'),
+    ],
+  },
+  {
     who: 'numbers from another number than 0',
     pieces: [[piece(1, 'a', 'f', '{}')], [piece(2, 'b', 'g', '{}')]],
     calls: [called('a', 'f', '{}'), called('b', 'g', '{}')],

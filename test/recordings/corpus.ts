@@ -7,6 +7,7 @@ import { labs } from './vendors/labs.ts';
 import { openaiChat } from './vendors/openai-chat.ts';
 import { openaiResponses } from './vendors/openai-responses.ts';
 import { proxies } from './vendors/proxies.ts';
+import { repeating } from './vendors/repeating.ts';
 import { routers } from './vendors/routers.ts';
 import { selfHosted } from './vendors/self-hosted.ts';
 
@@ -22,4 +23,5 @@ export const corpus: readonly Recording[] = [
   ...selfHosted,
   ...routers,
   ...proxies,
+  ...repeating,
 ];

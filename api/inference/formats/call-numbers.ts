@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { randomBase62 } from '#core/ids.ts';
 import { isRecord } from '#core/is-record.ts';
 import { plainNumber } from '../json/exact-json.ts';
-import { JsonScan } from '../json/json-scan.ts';
+import { CallArguments, newComparedText } from '../price/call-arguments.ts';
 import { joinedName } from '../price/call-name.ts';
 import { recordOf, records, textOf } from './values.ts';
 
@@ -14,6 +14,23 @@ export interface CallPiece {
   id: string;
   name: string;
   /** A part of the JSON text of the arguments, or all of it where the server wrote an object. */
+  json: string;
+  /** The arguments are a text, in which any two pieces may be alike. */
+  isText?: true;
+}
+
+export interface CallPieceState {
+  /** The answer ends with it, so nothing of its call comes later. */
+  isLast?: boolean;
+  /** It is shown as it is, so all of its arguments count. */
+  isShown?: boolean;
+}
+
+/** A piece of a call among the calls of its answer. */
+export interface NumberedPiece {
+  /** The place of the call among all calls of the answer, in the order in which they began. */
+  number: number;
+  /** The part of the arguments that the call does not have yet. */
   json: string;
 }
 
@@ -38,6 +55,7 @@ export const callPiecesIn = (calls: unknown): readonly Record<string, unknown>[]
  */
 export class CallNumbers {
   readonly #calls: KnownCall[] = [];
+  readonly #compared = newComparedText();
   /** The call that each index of the server means at present. */
   readonly #byIndex = new Map<unknown, number>();
   /** The newest call that begins with each id. */
@@ -47,8 +65,7 @@ export class CallNumbers {
     return this.#calls.length;
   }
 
-  /** Returns the place of the call among all calls of the answer, in the order in which they began. */
-  numberOf(piece: CallPiece): number {
+  add(piece: CallPiece, { isLast = false, isShown = false }: CallPieceState = {}): NumberedPiece {
     const number = this.#continued(piece) ?? this.#calls.length;
     const call = this.#calls[number] ?? this.#begin(piece.index);
     if (call.id === '' && piece.id !== '') {
@@ -57,9 +74,26 @@ export class CallNumbers {
     }
     call.name = joinedName(call.name, piece.name, call.hasArguments);
     call.hasArguments ||= piece.json !== '';
-    call.scan.add(piece.json);
     if (piece.index !== null) this.#byIndex.set(piece.index, number);
-    return number;
+    if (!isShown && piece.isText !== true)
+      return { number, json: call.arguments.add(piece.json, piece.name !== '' && !isLast) };
+    call.arguments.pass(piece.json);
+    return { number, json: piece.json };
+  }
+
+  /** Whether all of the arguments of a piece are new to the call. */
+  areNew(number: number, { json, isText }: CallPiece): boolean {
+    return isText === true || this.#calls[number]?.arguments.passes(json) !== false;
+  }
+
+  /** Whether arguments of the call wait for its next piece. */
+  isWaiting(number: number): boolean {
+    return this.#calls[number]?.arguments.isWaiting === true;
+  }
+
+  /** Takes the arguments of the call that wait, now that nothing more comes. */
+  restOf(number: number): string {
+    return this.#calls[number]?.arguments.end() ?? '';
   }
 
   /** The place of the call that the server means by an index at present; `undefined`: it has not used the index. */
@@ -69,7 +103,10 @@ export class CallNumbers {
 
   #begin(index: unknown): KnownCall {
     const number = this.#calls.length;
-    const call = { number, index, id: '', name: '', hasArguments: false, scan: new JsonScan() };
+    const call = {
+      ...{ number, index, id: '', name: '', hasArguments: false },
+      arguments: new CallArguments(this.#compared),
+    };
     this.#calls.push(call);
     return call;
   }
@@ -103,7 +140,7 @@ export class CallNumbers {
     if (last === undefined) return undefined;
     if (index === null) return id === '' || last.id === '' ? last.number : undefined;
     const isArguments = id === '' && name === '' && json !== '';
-    return isArguments && !last.scan.isWhole ? last.number : undefined;
+    return isArguments && !last.arguments.isWhole ? last.number : undefined;
   }
 }
 
@@ -114,17 +151,26 @@ interface KnownCall {
   id: string;
   name: string;
   hasArguments: boolean;
-  /** Knows whether the arguments so far are whole. */
-  scan: JsonScan;
+  arguments: CallArguments;
 }
 
 /** Whether a piece under a known index or id begins a call of its own: some servers give all parallel calls one index. */
-function isAnotherCall(call: KnownCall, { index, id, name, json }: CallPiece): boolean {
+function isAnotherCall(call: KnownCall, piece: CallPiece): boolean {
+  const { index, id, name, json } = piece;
   // A piece of nothing but arguments goes on, because some servers make up a new id for each piece.
   if (id !== '' && call.id !== '' && id !== call.id) return name !== '' || json === '';
-  if (name === '' || call.name === '') return false;
-  const isWhole = call.scan.isWhole && json.trimStart().startsWith('{');
+  if (name === '' || call.name === '' || isSaidAgain(call, piece)) return false;
+  const isWhole = call.arguments.isWhole && json.trimStart().startsWith('{');
   return isWhole || (name !== call.name && (call.hasArguments || index === null));
+}
+
+/**
+ * Whether a piece says all of a call again, as some servers do at the end. Two calls may be alike where their server gives no ids, or
+ * the name of the function as the id.
+ */
+function isSaidAgain(call: KnownCall, { id, name, json, isText }: CallPiece): boolean {
+  const isSameId = id === '' ? call.id !== '' : id === call.id && id !== name;
+  return isSameId && name === call.name && isText !== true && call.arguments.repeats(json);
 }
 
 const ANSWER_CHARS = 8;

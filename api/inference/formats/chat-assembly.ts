@@ -10,7 +10,7 @@ import { CallIds } from './call-ids.ts';
 import { CallNumbers, callPiecesIn, readCallPiece } from './call-numbers.ts';
 import { ChatStream } from './chat-stream.ts';
 import { CountedElsewhere } from './counted-elsewhere.ts';
-import { chatEndOf } from './end-words.ts';
+import { chatEndOf, endWordOf } from './end-words.ts';
 import { mergeDelta } from './merge-delta.ts';
 import { detailsOfPart } from './signed-reasoning.ts';
 import { CHOICES_NEEDLE, isPlainChunk, looksLikeObject } from './stream-text.ts';
@@ -116,7 +116,7 @@ class Choice {
     if (!saysNothing(reason)) known.finish_reason = reason;
     if (isRecord(message)) this.#repeated = withMissing(message, this.#repeated);
     if (logprobs !== undefined) mergeDelta(known, { logprobs });
-    if (isRecord(delta)) this.#addDelta(delta);
+    if (isRecord(delta)) this.#addDelta(delta, endWordOf(reason) !== '');
   }
 
   get isEnded(): boolean {
@@ -128,6 +128,7 @@ class Choice {
     const message = withMissing(this.#message, repeated);
     const id = idOfChoice(answerId, this.#value.index);
     const ids = new CallIds();
+    this.#endCalls();
     const calls = Array.from(this.#begun, (call, number) =>
       wholeCall(call, ids.idOf(textOf(call.id), id, number)),
     );
@@ -136,18 +137,21 @@ class Choice {
     return { ...this.#value, message, finish_reason: reason };
   }
 
-  #addDelta({ usage: _, content, tool_calls: calls, ...piece }: Record<string, unknown>): void {
+  #addDelta(
+    { usage: _, content, tool_calls: calls, ...piece }: Record<string, unknown>,
+    isLast: boolean,
+  ): void {
     const message = this.#message;
     mergeDelta(message, piece);
     if (Array.isArray(content)) for (const part of records(content)) mergeDelta(message, deltaOf(part));
     else if (content !== undefined) mergeDelta(message, { content });
-    for (const call of callPiecesIn(calls)) this.#addCall(call);
+    for (const call of callPiecesIn(calls)) this.#addCall(call, isLast);
   }
 
-  #addCall(call: Record<string, unknown>): void {
+  #addCall(call: Record<string, unknown>, isLast: boolean): void {
     const piece = readCallPiece(call);
     const { index: _, function: given, ...rest } = call;
-    const number = this.#numbers.numberOf(piece);
+    const { number, json } = this.#numbers.add(piece, { isLast });
     const known = this.#calls[number] ?? {};
     this.#calls[number] = known;
     // Its id is the one that it began with.
@@ -156,9 +160,16 @@ class Choice {
     const begun = recordOf(known.function);
     if (piece.name !== '')
       ofFunction.name = joinedName(textOf(begun.name), piece.name, textOf(begun.arguments) !== '');
-    if (isRecord(given)) mergeDelta(rest, { function: { ...ofFunction, arguments: piece.json } });
+    if (isRecord(given)) mergeDelta(rest, { function: { ...ofFunction, arguments: json } });
     mergeDelta(known, rest);
     if (isSomething(known)) this.#begun.add(known);
+  }
+
+  #endCalls(): void {
+    for (const [number, call] of this.#calls.entries()) {
+      const rest = this.#numbers.restOf(number);
+      if (rest !== '') mergeDelta(call, { function: { arguments: rest } });
+    }
   }
 }
 

@@ -1,6 +1,13 @@
 import { isRecord } from '#core/is-record.ts';
+import { isEmptyObject, isNoArguments } from '../price/call-arguments.ts';
 import { CallIds } from './call-ids.ts';
-import { CallNumbers, type CallPiece, callPiecesIn, readCallPiece } from './call-numbers.ts';
+import {
+  CallNumbers,
+  type CallPiece,
+  type CallPieceState,
+  callPiecesIn,
+  readCallPiece,
+} from './call-numbers.ts';
 import { recordOf, textOf } from './values.ts';
 
 type Piece = Record<string, unknown>;
@@ -25,11 +32,15 @@ export class StreamedCalls {
 
   /** Whether something is missing now that the answer ends. */
   get isIncomplete(): boolean {
-    return this.#calls.some(isIncomplete);
+    return this.#calls.some((call) => this.#isIncomplete(call));
   }
 
-  /** Whether the pieces of one chunk are as OpenAI writes them. */
-  areStandard(pieces: unknown): boolean {
+  /**
+   * Whether the pieces of one chunk are as OpenAI writes them.
+   *
+   * @param isLast The chunk ends the answer.
+   */
+  areStandard(pieces: unknown, isLast: boolean): boolean {
     if (!Array.isArray(pieces)) return false;
     // A piece may belong to a call that waits, whatever its number.
     let count = this.#calls.length === this.#openCount ? this.#openCount : Number.NaN;
@@ -38,66 +49,79 @@ export class StreamedCalls {
     return pieces.every((piece) => {
       if (!isRecord(piece) || typeof piece.index !== 'number') return false;
       const place = this.#numbers.placeOf(piece.index);
-      if (place === undefined) return piece.index === count++ && isFirstPiece(piece) && isNew(piece);
+      const read = readPiece(piece);
+      if (place === undefined) {
+        const isFirst = piece.index === count++ && isFirstPiece(piece) && isNew(piece);
+        return isFirst && hasOwnArguments(read, isLast);
+      }
       const call = this.#calls[place];
-      return isLaterPiece(piece) && call?.isOpen === true && call.index === piece.index;
+      const isInPlace = isLaterPiece(piece) && call?.isOpen === true && call.index === piece.index;
+      return isInPlace && this.#numbers.areNew(place, read);
     });
   }
 
   /** Keeps count of pieces that pass as they came. */
   note(pieces: unknown): void {
     for (const piece of callPiecesIn(pieces)) {
-      const { call, read } = this.#callOf(piece);
+      const { call, read, json } = this.#callOf(piece, { isShown: true });
       call.index ??= this.#numbered++;
       if (!call.isOpen) {
         this.#ids.add(read.id);
         this.#openCount++;
       }
       call.isOpen = true;
-      call.hasArguments ||= read.json !== '';
+      call.hasArguments ||= json !== '';
     }
   }
 
-  /** Writes pieces of calls in the way of OpenAI. A call waits until its first piece is complete. */
-  repaired(pieces: unknown, answerId: string): Piece[] {
-    return callPiecesIn(pieces).flatMap((piece) => this.#repairedPiece(piece, answerId));
+  /**
+   * Writes pieces of calls in the way of OpenAI. A call waits until its first piece is complete.
+   *
+   * @param isLast The answer ends with them.
+   */
+  repaired(pieces: unknown, answerId: string, isLast: boolean): Piece[] {
+    return callPiecesIn(pieces).flatMap((piece) => this.#repairedPiece(piece, answerId, isLast));
   }
 
   /** Writes what is missing at the end: calls that still wait, and arguments that can be parsed. */
   missing(answerId: string): Piece[] {
     return this.#calls.flatMap((call) => {
       const { index } = call;
-      if (index === null || !isIncomplete(call)) return [];
+      if (index === null || !this.#isIncomplete(call)) return [];
+      const rest = this.#numbers.restOf(call.number);
       if (!call.isOpen) {
+        call.json += rest;
         if (!call.isCustom) call.json ||= NO_ARGUMENTS;
         return [this.#firstPiece(call, index, answerId)];
       }
+      const json = rest || (call.hasArguments ? '' : NO_ARGUMENTS);
       call.hasArguments = true;
-      return [{ index, function: { arguments: NO_ARGUMENTS } }];
+      return json === '' ? [] : [{ index, function: { arguments: json } }];
     });
   }
 
-  #repairedPiece(piece: Piece, answerId: string): Piece[] {
-    const { call, read } = this.#callOf(piece);
+  #repairedPiece(piece: Piece, answerId: string, isLast: boolean): Piece[] {
+    const { call, read, json } = this.#callOf(piece, { isLast });
     const { index: _index, id: _id, type, function: ofFunction, custom, ...rest } = piece;
     const { name: _name, arguments: _arguments, input: _input, ...inner } = recordOf(custom ?? ofFunction);
     if (!call.isOpen) {
       call.id ||= read.id;
       call.name ||= read.name;
       call.type ||= textOf(type);
-      call.json += read.json;
+      call.json += json;
       Object.assign(call.rest, rest);
       Object.assign(call.inner, inner);
       if (!isSomething(call)) return [];
       call.index ??= this.#numbered++;
-      const isComplete = call.name !== '' && (call.id !== '' || call.json !== '');
+      const isCalled = call.id !== '' || call.json !== '' || this.#numbers.isWaiting(call.number);
+      const isComplete = call.name !== '' && isCalled;
       const mayBegin = isComplete || call.json.length > WAITING_CHARS_MAX;
       return mayBegin ? [this.#firstPiece(call, call.index, answerId)] : [];
     }
-    call.hasArguments ||= read.json !== '';
-    const hasBody = read.json !== '' || Object.keys(inner).length > 0;
+    call.hasArguments ||= json !== '';
+    const hasBody = json !== '' || Object.keys(inner).length > 0;
     if (!hasBody && Object.keys(rest).length === 0) return [];
-    return [{ index: call.index, ...(hasBody ? bodyOf(call, { ...inner }, read.json) : {}), ...rest }];
+    return [{ index: call.index, ...(hasBody ? bodyOf(call, { ...inner }, json) : {}), ...rest }];
   }
 
   #firstPiece(call: StreamedCall, index: number, answerId: string): Piece {
@@ -105,17 +129,24 @@ export class StreamedCalls {
     return firstPiece(call, index, this.#ids.idOf(call.id, answerId, index));
   }
 
-  #callOf(piece: Piece): { call: StreamedCall; read: CallPiece } {
+  #callOf(piece: Piece, state: CallPieceState): { call: StreamedCall; read: CallPiece; json: string } {
     const read = readPiece(piece);
-    const number = this.#numbers.numberOf(read);
-    const call = this.#calls[number] ?? newCall();
+    const { number, json } = this.#numbers.add(read, state);
+    const call = this.#calls[number] ?? newCall(number);
     this.#calls[number] = call;
     call.isCustom ||= isRecord(piece.custom);
-    return { call, read };
+    return { call, read, json };
+  }
+
+  #isIncomplete({ number, index, isOpen, hasArguments, isCustom }: StreamedCall): boolean {
+    if (!isOpen) return index !== null;
+    return !(hasArguments || isCustom) || this.#numbers.isWaiting(number);
   }
 }
 
 interface StreamedCall {
+  /** Its place among all calls of the server. */
+  number: number;
   id: string;
   name: string;
   type: string;
@@ -132,7 +163,8 @@ interface StreamedCall {
   hasArguments: boolean;
 }
 
-const newCall = (): StreamedCall => ({
+const newCall = (number: number): StreamedCall => ({
+  number,
   id: '',
   name: '',
   type: '',
@@ -152,9 +184,6 @@ const WAITING_CHARS_MAX = 65_536;
 /** A call that has neither name nor arguments is none: some servers send a last piece of nothing under an id of its own. */
 const isSomething = ({ name, json, isCustom, type }: StreamedCall): boolean =>
   isCustom || name !== '' || json !== '' || (type !== '' && type !== 'function');
-
-const isIncomplete = ({ index, isOpen, hasArguments, isCustom }: StreamedCall): boolean =>
-  isOpen ? !(hasArguments || isCustom) : index !== null;
 
 function firstPiece(call: StreamedCall, index: number, id: string): Piece {
   const { name, type, isCustom, json, inner, rest } = call;
@@ -178,8 +207,12 @@ const bodyOf = ({ isCustom }: StreamedCall, members: Piece, text: string): Piece
 function readPiece(piece: Piece): CallPiece {
   const read = readCallPiece(piece);
   if (!isRecord(piece.custom)) return read;
-  return { ...read, name: textOf(piece.custom.name), json: textOf(piece.custom.input) };
+  return { ...read, name: textOf(piece.custom.name), json: textOf(piece.custom.input), isText: true };
 }
+
+/** Whether arguments that come with the name are the call's own: an empty object may stand for those that still come. */
+const hasOwnArguments = ({ json, isText }: CallPiece, isLast: boolean): boolean =>
+  json === '' || isText === true || (!isNoArguments(json) && (isLast || !isEmptyObject(json)));
 
 const isFirstPiece = ({ id, type, function: ofFunction, custom }: Piece): boolean => {
   const { name, arguments: json, input } = recordOf(custom ?? ofFunction);

@@ -33,7 +33,7 @@ export class StreamedChoice {
     const isText = typeof content === 'string' || (content ?? null) === null;
     const isRoleInPlace = this.#isBegun ? role === undefined : textOf(role) !== '';
     if (!isText || !isRoleInPlace) return false;
-    if (calls !== undefined && !this.#calls.areStandard(calls)) return false;
+    if (calls !== undefined && !this.#calls.areStandard(calls, (reason ?? null) !== null)) return false;
     if (reason === null) return !this.#isFinished || !this.#isRepeated;
     const isComplete = !this.#isRepeated && !this.#calls.isIncomplete;
     return isComplete && isWordOfFormat(reason) && records(calls).every(hasArguments);
@@ -56,7 +56,7 @@ export class StreamedChoice {
     const { index: _, delta, message, finish_reason: reason, ...rest } = choice;
     const word = endWordOf(reason);
     const wasBegun = this.#isBegun;
-    const said = this.#delta(recordOf(delta), answerId);
+    const said = this.#delta(recordOf(delta), answerId, word !== '');
     if (isRecord(message)) this.#repeated = withMissing(message, this.#repeated);
     const isWhole = this.#isRepeated && (word !== '' || this.#isFinished || this.#waitingEnd !== '');
     const shown = isWhole ? this.#withRepeated(said, answerId) : said;
@@ -90,7 +90,7 @@ export class StreamedChoice {
     return Object.keys(this.#repeated).length > 0;
   }
 
-  #delta({ role, content, tool_calls: calls, ...rest }: Members, answerId: string): Members {
+  #delta({ role, content, tool_calls: calls, ...rest }: Members, answerId: string, isLast: boolean): Members {
     // Clients cannot name the author of a message that begins without one, and Python's official one adds up those of all chunks.
     const author = this.#isBegun ? '' : textOf(role) || 'assistant';
     this.#isBegun = true;
@@ -101,7 +101,7 @@ export class StreamedChoice {
       delta[name] =
         typeof value === 'string' && typeof delta[name] === 'string' ? value + delta[name] : value;
     this.#noteSaid(delta);
-    const pieces = this.#calls.repaired(calls, answerId);
+    const pieces = this.#calls.repaired(calls, answerId, isLast);
     return pieces.length === 0 ? delta : { ...delta, tool_calls: pieces };
   }
 
@@ -122,7 +122,7 @@ export class StreamedChoice {
     this.#noteSaid(delta);
     const calls = [
       ...callPiecesIn(pieces),
-      ...(this.#calls.areAny ? [] : this.#calls.repaired(whole, answerId)),
+      ...(this.#calls.areAny ? [] : this.#calls.repaired(whole, answerId, true)),
     ];
     return calls.length === 0 ? delta : { ...delta, tool_calls: calls };
   }

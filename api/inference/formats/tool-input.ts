@@ -3,6 +3,7 @@ import { parseJson } from '#core/parse-json.ts';
 import { wholePartOf } from '../json/cut-json.ts';
 import { type JsonBounds, scanJsonObject } from '../json/json-object.ts';
 import type { NumberMarks } from '../json/number-marks.ts';
+import { isNoArguments } from '../price/call-arguments.ts';
 
 /**
  * Reads what a tool of the messages format is called with. Arguments that were cut are read up to the part that is whole, as the
@@ -21,7 +22,7 @@ export function readInput(
   bounds: JsonBounds | undefined,
   marks: NumberMarks,
 ): ReadInput | 'too_many' {
-  if (json === '') return { input: {}, keyCount: 0, valueCount: 0 };
+  if (isNoArguments(json)) return { input: {}, keyCount: 0, valueCount: 0 };
   const read = readObject(json, bounds, marks);
   if (read !== null) return read;
   const whole = wholePartOf(json);

@@ -1,5 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import { parseExact, plainNumber } from '../json/exact-json.ts';
+import { isNoArguments } from '../price/call-arguments.ts';
 import { CallIds } from './call-ids.ts';
 import { callPiecesIn, readCallPiece } from './call-numbers.ts';
 import { chatEndOf } from './end-words.ts';
@@ -29,12 +30,12 @@ export function areReadable(choices: unknown): boolean {
 }
 
 function areCallsReadable({ tool_calls: calls, function_call: called }: Record<string, unknown>): boolean {
-  if (isRecord(called) && textOf(called.arguments) === '') return false;
+  if (isRecord(called) && isNoArguments(textOf(called.arguments))) return false;
   if (isRecord(calls)) return false;
   const ids = new Set<unknown>();
   return records(calls).every(({ id, type, function: given }) => {
     const isNamed = textOf(id) !== '' && ids.size < ids.add(id).size && textOf(type) !== '';
-    return isNamed && (!isRecord(given) || textOf(given.arguments) !== '');
+    return isNamed && (!isRecord(given) || !isNoArguments(textOf(given.arguments)));
   });
 }
 
@@ -122,8 +123,8 @@ export function wholeCall(call: Record<string, unknown>, id: string): Record<str
   return { id, type: kind, ...called, ...rest };
 }
 
-/** Some servers write an object in the place of its text. */
-const withArguments = (given: Record<string, unknown>): Record<string, unknown> => ({
-  ...given,
-  arguments: readCallPiece({ function: given }).json || '{}',
-});
+/** Some servers write an object in the place of its text, or another text than that of an empty object. */
+function withArguments(given: Record<string, unknown>): Record<string, unknown> {
+  const { json } = readCallPiece({ function: given });
+  return { ...given, arguments: isNoArguments(json) ? '{}' : json };
+}

@@ -10,6 +10,11 @@ export class JsonScan {
     return this.#begun && this.#depth === 0;
   }
 
+  /** Whether the text so far ends inside a string. */
+  get isInText(): boolean {
+    return this.#inString;
+  }
+
   /** Returns how many blanks stand between the parts of JSON in this piece. */
   add(piece: string): number {
     let blanks = 0;

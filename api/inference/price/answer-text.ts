@@ -2,6 +2,7 @@ import { isRecord } from '#core/is-record.ts';
 import { plainNumber } from '../json/exact-json.ts';
 import { JsonScan } from '../json/json-scan.ts';
 import { readAnswerPart, reasoningInDetails, reasoningTextOf } from './answer-part.ts';
+import { CallArguments, type ComparedText, newComparedText } from './call-arguments.ts';
 import { joinedName } from './call-name.ts';
 
 /**
@@ -13,6 +14,7 @@ export class AnswerText {
   /** A running sum: some servers send a usage record in every chunk, and each is compared with the text so far. */
   #callBytes = 0;
   readonly #calls = new Map<string, CallText>();
+  readonly #compared = newComparedText();
 
   get bytes(): number {
     return this.#textBytes + this.#callBytes;
@@ -44,7 +46,7 @@ export class AnswerText {
   beginCall(key: string): CallText {
     const call = new CallText((bytes) => {
       this.#callBytes += bytes;
-    });
+    }, this.#compared);
     this.#calls.set(key, call);
     return call;
   }
@@ -52,7 +54,12 @@ export class AnswerText {
 
 /** One call of a tool. Its arguments count as compact JSON, because only some formats keep the blanks that a model wrote. */
 export class CallText {
+  /** Empty: its server has not told one. */
+  id = '';
   readonly #addBytes: (bytes: number) => void;
+  readonly #streamed: CallArguments;
+  /** The bytes of the part of its arguments that waits for the next piece. */
+  #waitingBytes = 0;
   #bytes = 0;
   #name = '';
   #nameBytes = 0;
@@ -62,8 +69,15 @@ export class CallText {
   #initialBytes = 0;
 
   /** @param addBytes Learns by how much each change makes the call longer. */
-  constructor(addBytes: (bytes: number) => void) {
+  constructor(addBytes: (bytes: number) => void, compared: ComparedText) {
     this.#addBytes = addBytes;
+    this.#streamed = new CallArguments(compared);
+  }
+
+  /** Whether a piece under the key of this call begins another: some servers give all calls one number. */
+  begins({ id, function: called }: Readonly<Record<string, unknown>>): boolean {
+    const isNamed = isRecord(called) && textOf(called.name) !== '';
+    return isNamed && this.id !== '' && textOf(id) !== '' && id !== this.id;
   }
 
   /** Some servers repeat it in every piece, and others send it in pieces. */
@@ -92,8 +106,17 @@ export class CallText {
     this.#count();
   }
 
+  /** A piece of arguments of which a server may have sent a part already, so not all of it is shown. */
+  argumentsOnce(json: unknown, beginsCall: boolean): void {
+    if (isRecord(json)) this.arguments(this.#streamed.add(JSON.stringify(json), beginsCall));
+    else if (typeof json === 'string') this.arguments(this.#streamed.add(json, beginsCall));
+    this.#waitingBytes = Buffer.byteLength(this.#streamed.rest);
+    this.#count();
+  }
+
   #count(): void {
-    const json = this.#jsonBytes === 0 ? this.#initialBytes : this.#jsonBytes;
+    const written = this.#jsonBytes + this.#waitingBytes;
+    const json = written === 0 ? this.#initialBytes : written;
     // Empty arguments are written as nothing, as `{}` or as an empty text.
     const bytes = this.#nameBytes + (json === EMPTY_JSON_BYTES ? 0 : json);
     this.#addBytes(bytes - this.#bytes);
@@ -108,6 +131,8 @@ export function keyOf(value: unknown, otherwise: string | number): string {
   const key = plainNumber(value);
   return typeof key === 'number' || typeof key === 'string' ? String(key) : String(otherwise);
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const records = (value: unknown): Record<string, unknown>[] =>
   Array.isArray(value) ? value.filter((each) => isRecord(each)) : [];
@@ -134,7 +159,9 @@ function addChatMessage(text: AnswerText, choice: string, message: Record<string
   // One server sends each piece of a call by itself.
   const calls = isRecord(message.tool_calls) ? [message.tool_calls] : records(message.tool_calls);
   for (const [place, call] of calls.entries()) {
-    const counted = text.call(`${choice} ${keyOf(call.index, keyOf(call.id, place))}`);
+    const key = `${choice} ${keyOf(call.index, keyOf(call.id, place))}`;
+    const counted = text.call(key).begins(call) ? text.beginCall(key) : text.call(key);
+    counted.id ||= textOf(call.id);
     addFunction(counted, call.function);
     if (!isRecord(call.custom)) continue;
     counted.name(call.custom.name);
@@ -151,7 +178,7 @@ const addPart = (text: AnswerText, part: Record<string, unknown>): void =>
 function addFunction(call: CallText, value: unknown): void {
   if (!isRecord(value)) return;
   call.name(value.name);
-  call.arguments(value.arguments);
+  call.argumentsOnce(value.arguments, textOf(value.name) !== '');
 }
 
 /** A whole message, or what the events of one bring. */

@@ -68,9 +68,13 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   /** Says what the pieces have left out, begins the calls of which no more will come, and says why the answer ends. */
   rest(): AnswerPiece[] {
     const pieces = [...this.#unheard(), ...this.#newSources()];
-    for (const call of this.#calls) {
+    for (const [number, call] of this.#calls.entries()) {
+      const { index } = call;
       // A call without name and arguments is none: some servers end with a piece of nothing under an id of its own.
-      if (!call.isOpen && call.index !== null) pieces.push(...this.#openCall(call, call.index));
+      if (index === null) continue;
+      if (!call.isOpen) pieces.push(...this.#openCall(call, index));
+      const json = this.#numbers.restOf(number);
+      if (json !== '') pieces.push({ type: 'arguments', index, json });
     }
     if (this.#endWord !== '')
       pieces.push({ type: 'finish', reason: endOf(this.#endWord, this.#numbered > 0), stopSequence: null });
@@ -101,16 +105,17 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   }
 
   #choice({ delta, message, finish_reason }: Record<string, unknown>): AnswerPiece[] {
-    const pieces = isRecord(delta) ? this.#delta(delta) : [];
+    const word = endWordOf(finish_reason);
+    const pieces = isRecord(delta) ? this.#delta(delta, word !== '') : [];
     if (isRecord(message)) {
       this.#repeated = withMissing(message, this.#repeated);
       this.#sources.note(message);
     }
-    this.#endWord = endWordOf(finish_reason) || this.#endWord;
+    this.#endWord = word || this.#endWord;
     return pieces;
   }
 
-  #delta(delta: Record<string, unknown>): AnswerPiece[] {
+  #delta(delta: Record<string, unknown>, isLast: boolean): AnswerPiece[] {
     this.#sources.note(delta);
     const waiting = [...this.#waiting];
     const calls = callsIn(delta);
@@ -119,7 +124,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     const before = calls.length > 0 ? [] : this.#openNamed(waiting);
     const pieces = this.#contents(delta);
     for (const { type } of pieces) this.#heard.add(type);
-    const called = this.#callPieces(calls);
+    const called = this.#callPieces(calls, isLast);
     return [...before, ...pieces, ...called, ...(calls.length > 0 ? this.#openNamed(waiting) : [])];
   }
 
@@ -142,7 +147,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     this.#repeated = {};
     const contents = this.#contents(repeated).filter(({ type }) => !this.#heard.has(type));
     for (const { type } of contents) this.#heard.add(type);
-    return [...contents, ...(this.#numbered > 0 ? [] : this.#callPieces(callsIn(repeated)))];
+    return [...contents, ...(this.#numbered > 0 ? [] : this.#callPieces(callsIn(repeated), true))];
   }
 
   /** All but the calls. */
@@ -174,24 +179,26 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     return isInDetails ? signed : [...pieceOfReasoning(text, isRaw), ...signed];
   }
 
-  #callPieces(calls: readonly Record<string, unknown>[]): AnswerPiece[] {
-    return calls.flatMap((call) => this.#call(readCallPiece(call), callSignatureOf(call)));
+  /** @param isLast The answer ends with them. */
+  #callPieces(calls: readonly Record<string, unknown>[], isLast: boolean): AnswerPiece[] {
+    return calls.flatMap((call) => this.#call(readCallPiece(call), callSignatureOf(call), isLast));
   }
 
   /** A call begins with its whole name and its id, of which either may come late. */
-  #call(piece: CallPiece, signature: string): AnswerPiece[] {
-    const number = this.#numbers.numberOf(piece);
+  #call(piece: CallPiece, signature: string, isLast: boolean): AnswerPiece[] {
+    const { number, json } = this.#numbers.add(piece, { isLast });
     const call = this.#calls[number] ?? newCall();
     this.#calls[number] = call;
     if (piece.name !== '' || piece.json !== '') call.index ??= this.#numbered++;
     const { index } = call;
-    if (call.isOpen && index !== null) return laterPieces(call, index, piece.json, signature);
+    if (call.isOpen && index !== null) return laterPieces(call, index, json, signature);
     call.id ||= piece.id;
     call.name = joinedName(call.name, piece.name, call.json !== '');
-    call.json += piece.json;
+    call.json += json;
     call.signature ||= signature;
     if (index === null) return [];
-    if (call.json === '') {
+    // Arguments that wait for the next piece are arguments all the same.
+    if (call.json === '' && !this.#numbers.isWaiting(number)) {
       if (piece.name !== '') call.namedIn = this.#chunks;
       this.#waiting.add(call);
       return [];

@@ -75,6 +75,27 @@ const groq: Recording[] = [
   },
   {
     ...groqShared,
+    // github.com/langchain-ai/langchain/issues/33896
+    kind: 'a call of a tool without parameters',
+    stream: [
+      groqShape.chunk({ role: 'assistant', content: null }, groqFirst),
+      groqShape.chunk({
+        tool_calls: [
+          { index: 0, id: 'tk85no', type: 'function', function: { name: 'clock', arguments: 'null' } },
+        ],
+      }),
+      groqShape.end('tool_calls', { ...inGroq, usage: groqUsage }),
+    ],
+    whole: groqShape.whole(
+      { tool_calls: [{ id: 'tk85no', type: 'function', function: { name: 'clock', arguments: 'null' } }] },
+      'tool_calls',
+      groqUsage,
+      groqWhole,
+    ),
+    said: { calls: [{ id: 'tk85no', name: 'clock', input: {} }] },
+  },
+  {
+    ...groqShared,
     kind: 'cut text',
     stream: [
       groqShape.chunk({ role: 'assistant', content: '' }, groqFirst),
