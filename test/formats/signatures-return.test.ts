@@ -161,6 +161,22 @@ const SIGNED: readonly Signed[] = [
     answer: (thought_signature) =>
       chatAnswer({}, { ...call, extra_content: { google: { thought_signature } } }),
   },
+  {
+    name: 'a text that Google has signed',
+    issuer: 'google',
+    format: 'chat',
+    mayRead: ['other-gemini'],
+    answer: (thought_signature) =>
+      chatAnswer({ content: 'Rain.', extra_content: { google: { thought_signature } } }),
+  },
+  {
+    name: 'a text that Vertex AI has signed behind a router',
+    issuer: 'other-gemini',
+    format: 'chat',
+    mayRead: ['google'],
+    answer: (thought_signature) =>
+      chatAnswer({ content: 'Rain.', extra_content: { vertex: { thought_signature } } }),
+  },
   ...[true, false].map(
     (isBehind): Signed => ({
       name: `a call that Google has signed ${isBehind ? 'behind' : 'before'} its arguments`,

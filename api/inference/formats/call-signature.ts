@@ -32,7 +32,7 @@ const ROUTER_WORDS = ['fields:', 'function:', 'call:'];
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The signature that a chat has beside a call, behind the word for its place; empty: there is none. */
+/** The signature that a chat has beside a call or a text, behind the word for its place; empty: there is none. */
 export function callSignatureOf(call: Members): string {
   for (const { word, path } of PLACES) {
     const signature = textOf(path.reduce<unknown>((value, name) => recordOf(value)[name], call));
@@ -60,7 +60,7 @@ export function readSignatureOfCall(signature: string): { callId: string; signat
 export const isOfRouter = (signature: string): boolean =>
   ROUTER_WORDS.some((word) => signature.startsWith(word));
 
-/** The same call with its signature in the place in which its issuer has it. */
+/** The same call or message with its signature in the place in which its issuer has it. */
 export function withCallSignature<T extends object>(call: T, signature: string): T {
   const place = PLACES.find(({ word }) => word !== '' && signature.startsWith(word));
   const { word, path } = place ?? { word: '', path: OWN_PLACE };

@@ -55,6 +55,8 @@ export const ISSUERS = {
   summaryPart: 'content.reasoning',
   /** Claude behind servers that pass on its blocks in the content. */
   thinkingPart: 'content.thinking',
+  /** Gemini, beside a text as beside a call (ai.google.dev/gemini-api/docs/thought-signatures). */
+  text: 'extra_content',
 } as const;
 
 /** The reasoning of a chat's answer as its server signed it, in the words of `reasoning_details`. */

@@ -36,6 +36,8 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   readonly #heard = new Set<AnswerPiece['type']>();
   /** Whether the reasoning is read from its details, in which some servers have it whole before the text of it. */
   #readsDetails = false;
+  /** The signature of its text, said behind all of it; empty: the provider has not signed it, or it was said. */
+  #signature = '';
   readonly #sources = new ChatSources();
   readonly #numbers = new CallNumbers();
   /** By the order in which their server begins them, those included that turn out to be none. */
@@ -76,6 +78,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
       const json = this.#numbers.restOf(number);
       if (json !== '') pieces.push({ type: 'arguments', index, json });
     }
+    pieces.push(...this.#textSignature());
     if (this.#endWord !== '')
       pieces.push({ type: 'finish', reason: endOf(this.#endWord, this.#numbered > 0), stopSequence: null });
     this.#endWord = '';
@@ -136,6 +139,13 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     });
   }
 
+  /** It returns as reasoning that the provider alone can read, because no other format has a place for it. */
+  #textSignature(): AnswerPiece[] {
+    const data = this.#signature;
+    this.#signature = '';
+    return data === '' ? [] : [{ type: 'encrypted', data, issuer: { format: ISSUERS.text, id: null } }];
+  }
+
   /** They stand at the end of the text, if there is one, and the server has not named them in annotations. */
   #newSources(): AnswerPiece[] {
     return this.#heard.has('text') && !this.#heard.has('citation') ? this.#sources.newPages() : [];
@@ -152,6 +162,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
 
   /** All but the calls. */
   #contents(message: Readonly<Record<string, unknown>>): AnswerPiece[] {
+    this.#signature ||= callSignatureOf(message);
     const pieces = [
       ...this.#reasoning(message),
       ...contentPieces(message.content),

@@ -4,6 +4,7 @@ import type {
   ReasoningIssuer,
   ReasoningPart,
 } from '#core/conversation/conversation.ts';
+import { isOfRouter, withCallSignature } from '../formats/call-signature.ts';
 import { blockOf, ISSUERS, signedPartOf } from '../formats/signed-reasoning.ts';
 
 /** The reasoning of an earlier answer as the members of its message, and as the parts with which its content begins. */
@@ -15,10 +16,8 @@ export interface WrittenReasoning {
 type IssuedPart = ReasoningPart & { issuer: ReasoningIssuer };
 
 /** Writes the text, and what the server has signed of it, in the places in which it passed both on. */
-export function writeReasoning(
-  parts: readonly AssistantPart[],
-  { reasoningMember, takesReasoningDetails }: AskedDialect,
-): WrittenReasoning {
+export function writeReasoning(parts: readonly AssistantPart[], dialect: AskedDialect): WrittenReasoning {
+  const { reasoningMember, takesReasoningDetails } = dialect;
   const text = parts.map((part) => (part.type === 'reasoning' ? part.text : '')).join('');
   // Signatures that another server has shown are none of its own.
   const issued = takesReasoningDetails ? parts.filter(isIssued) : [];
@@ -27,7 +26,19 @@ export function writeReasoning(
   const isInParts = contentParts.length > 0 && issued.some((part) => part.text !== '');
   const isSaid = isInParts || Object.keys(ownNames).length > 0;
   const said = reasoningMember === null || text === '' || isSaid ? {} : { [reasoningMember]: text };
-  return { contentParts, members: { ...said, ...ownNames, ...writeLists(parts, issued) } };
+  const lists = writeLists(parts, issued);
+  return { contentParts, members: { ...said, ...ownNames, ...lists, ...writeTextSignature(parts, dialect) } };
+}
+
+/** The signature of a text returns to the vendor that made it, and to a router that may have passed it on. */
+function writeTextSignature(
+  parts: readonly AssistantPart[],
+  { signsCalls, takesReasoningDetails }: AskedDialect,
+): object {
+  const signed = parts.filter(isIssued).findLast(({ issuer }) => issuer.format === ISSUERS.text);
+  const signature = signed?.encrypted ?? '';
+  const isTaken = isOfRouter(signature) ? takesReasoningDetails : signsCalls;
+  return signature === '' || !isTaken ? {} : withCallSignature({}, signature);
 }
 
 const isIssued = (part: AssistantPart): part is IssuedPart =>

@@ -262,7 +262,7 @@ const gemini: Recording[] = [
       'stop',
       geminiCounts,
     ),
-    said: { text: TEXT },
+    said: { text: TEXT, signatures: ['TxTs1g=='] },
   },
   {
     ...geminiShared,
