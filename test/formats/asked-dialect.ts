@@ -9,6 +9,10 @@ export const askedDialect: AskedDialect = {
   signsCalls: false,
   takesVerbosity: true,
   takesReasoningDetails: false,
+  turns: { hasDeveloper: true, systemFirst: false, userAfterResult: true, mayLackReasoning: true },
+  takesSchemas: true,
+  restsByThinking: false,
+  chatTags: [],
 };
 
 /** A caller who is shown all, and has no tools of a kind of their own. */

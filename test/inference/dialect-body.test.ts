@@ -1,51 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Catalog, FormatName } from '#core/catalog/catalog.ts';
 import type { Dialect } from '#core/catalog/dialect.ts';
-import { admitCall } from '../../api/inference/admit/admit.ts';
-import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
-import { requestIn } from '../formats/requests.ts';
-import { plainHealth } from '../support/plain-health.ts';
-import { endpoint, model, noLinkRules, provider, testCatalog } from './support.ts';
-
-const AGENT = 7;
-
-const at = (dialect: Dialect, formats: readonly FormatName[] = dialect.formats): Catalog =>
-  testCatalog({
-    models: [model({ endpoints: [endpoint({ providerId: 'plain', upstreamModel: 'small-2026' })] })],
-    providers: [provider({ id: 'plain', kind: providerKinds.openai, dialect, formats })],
-  });
-
-const admitted = (format: FormatName, extra: object, catalog: Catalog) =>
-  admitCall(
-    callFormats[format],
-    Buffer.from(JSON.stringify(requestIn(format, 'acme/small', extra))),
-    'active',
-    { catalog, health: plainHealth(), links: noLinkRules },
-  );
-
-/** What goes to the provider. */
-function sent(format: FormatName, extra: object, catalog: Catalog, agentId = AGENT): Record<string, unknown> {
-  const result = admitted(format, extra, catalog);
-  if (!result.ok) throw new Error(result.error.message);
-  const [candidate] = result.plan.candidates;
-  if (candidate === undefined) throw new Error('no candidate');
-  const { translated } = candidate;
-  const plan = translated === null ? result.plan : { ...result.plan, body: translated };
-  return JSON.parse(candidate.format.buildBody(plan, candidate, agentId).toString());
-}
-
-function refusal(format: FormatName, extra: object, catalog: Catalog): string {
-  const result = admitted(format, extra, catalog);
-  return result.ok ? 'admitted' : `${result.error.code} ${result.error.param}`;
-}
-
-/** The names of what the first provider is not sent, or why it is not asked. */
-function leftOut(format: FormatName, extra: object, catalog: Catalog): unknown {
-  const result = admitted(format, extra, catalog);
-  return result.ok ? result.plan.candidates[0]?.leftOut : result.error.code;
-}
+import { admitted, at, leftOut, refusal, sent } from './at-dialect.ts';
+import { endpoint, model, provider, testCatalog } from './support.ts';
 
 const CHAT = 'chat';
 const image = 'https://example.com/cat.png';
@@ -399,7 +358,10 @@ describe('a server that speaks messages alone', () => {
   };
 
   it('is told how hard to think in the words that the model of its own name takes', () => {
-    expect(asked('claude-opus-4-8')).toEqual([{ type: 'adaptive' }, { effort: 'high' }]);
+    expect(asked('claude-opus-4-8')).toEqual([
+      { type: 'adaptive', display: 'summarized' },
+      { effort: 'high' },
+    ]);
     expect(asked('claude-haiku-4-5')).toEqual([
       { type: 'enabled', budget_tokens: expect.any(Number) },
       undefined,
@@ -493,11 +455,11 @@ describe('a server that refuses fields', () => {
   it('for every field that it does not know is sent only those that it does', () => {
     expect(leftOut(CHAT, { top_k: 5 }, google)).toEqual(['top_k']);
     expect(leftOut('messages', { top_k: 5 }, google)).toEqual(['top_k']);
-    expect(sent(CHAT, { temperature: 0.5, user: 'me', seed: 1 }, google)).toEqual({
+    expect(sent(CHAT, { temperature: 0.5, user: 'me', top_p: 0.5 }, google)).toEqual({
       model: 'small-2026',
       messages: [{ role: 'user', content: 'Hello' }],
       temperature: 0.5,
-      seed: 1,
+      top_p: 0.5,
       max_tokens: 4_096,
     });
   });
@@ -541,7 +503,7 @@ describe('a word for an effort', () => {
   });
 
   it('is named where the server has none for it', () => {
-    for (const name of ['sglang', 'deepseek'] as const) {
+    for (const name of ['sglang'] as const) {
       const native = at(dialects[name], [CHAT, 'responses']);
       expect(leftOut(CHAT, { reasoning_effort: 'none' }, native)).toEqual(['reasoning_effort']);
       expect(leftOut(CHAT, { reasoning: { effort: 'none' } }, native)).toEqual(['reasoning.effort']);

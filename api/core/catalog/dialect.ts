@@ -22,6 +22,20 @@ export interface Dialect {
   knownAnswerFormatsOnly: boolean;
   /** Fields that it answers with an error; `messages[].name` stands for that of any message. */
   refusedFields: ReadonlySet<string>;
+  /** The same of a chat alone. */
+  refusedChatFields: ReadonlySet<string>;
+  /** Which messages of a chat may stand where. */
+  turns: TurnRules;
+  /** It holds the answer of a chat to a JSON schema. Otherwise it is told the schema in words, and holds the answer to JSON. */
+  takesSchemas: boolean;
+  /** In a chat it takes tools of a plain text, and a choice that allows some of the tools. Otherwise it is sent functions alone. */
+  takesCustomTools: boolean;
+  /**
+   * It reasons unless a chat has `thinking: {"type": "disabled"}`, and refuses to be held to call a tool while it reasons.
+   */
+  restsByThinking: boolean;
+  /** The tags of the caller that a chat has in its own words when it is translated for this server. */
+  chatTags: readonly ChatTag[];
   /** The member of an earlier answer in which its reasoning goes back; `null`: none is taken. */
   reasoningMember: 'reasoning' | 'reasoning_content' | null;
   /** It passes on signed reasoning of vendors in `reasoning_details`, and takes it back there. */
@@ -40,6 +54,24 @@ export interface Dialect {
   vendorFields: readonly string[];
   /** Where its cache of prompts, which all callers share, is kept apart by a salt of each agent. */
   saltedFormats: readonly FormatName[];
+}
+
+/** The tags of a caller that the formats of OpenAI have in common. */
+export type ChatTag = 'user' | 'prompt_cache_key' | 'safety_identifier';
+
+/** The roles and the order of messages. A server, or the template of a model, refuses a whole chat in another order. */
+export interface TurnRules {
+  /** It knows the role `developer`. Otherwise that role becomes `system`. */
+  hasDeveloper: boolean;
+  /**
+   * Instructions may stand in one message alone, before all others. Later ones become words of the user. `null`: not known, so only a
+   * translation is as careful.
+   */
+  systemFirst: boolean | null;
+  /** The user may speak directly behind the result of a tool. Otherwise an answer is put between them. */
+  userAfterResult: boolean;
+  /** An earlier answer may lack its reasoning. Otherwise words stand in its place, in `reasoningMember`. */
+  mayLackReasoning: boolean;
 }
 
 /** How long an id of a tool call is, and whether it has letters and digits alone. */

@@ -1,4 +1,4 @@
-import type { CallIdRule } from '../catalog/dialect.ts';
+import type { CallIdRule, ChatTag, TurnRules } from '../catalog/dialect.ts';
 
 /**
  * A request in no format's words: what a provider that does not speak the caller's format is asked. A reader makes it
@@ -22,6 +22,8 @@ export interface Conversation extends Cached {
   answerFormat: AnswerFormat | null;
   /** How much the answer says: `low`, `medium` or `high`, and where the caller wrote it; `null`: not said. */
   verbosity: { level: string; at: string } | null;
+  /** Tags that say for whom the call is, as the caller wrote them; missing: none. */
+  tags?: Readonly<Partial<Record<ChatTag, string>>>;
 }
 
 export type Turn =
@@ -153,6 +155,14 @@ export interface AskedDialect {
   takesVerbosity: boolean;
   /** It takes back reasoning in `reasoning_details`, as routers pass on what vendors have signed. */
   takesReasoningDetails: boolean;
+  /** Which messages of a chat may stand where. */
+  turns: TurnRules;
+  /** It holds the answer of a chat to a schema. */
+  takesSchemas: boolean;
+  /** Its reasoning is switched off by a field, which a call that must use a tool needs. */
+  restsByThinking: boolean;
+  /** The tags that it is sent in a chat. */
+  chatTags: readonly ChatTag[];
 }
 
 export interface Reasoning {

@@ -46,8 +46,10 @@ export interface Candidate {
   leftOut: readonly string[];
   /** The same of hints, which change no answer. */
   hints: readonly string[];
-  /** The messages or tools of a chat have members that the provider does not take. */
+  /** The messages, the tools or the answer's format of a chat are not as the provider takes them. */
   editsChat: boolean;
+  /** By how much its prompt is longer than the caller's, at most, through words that the gateway adds; missing: not at all. */
+  addedTokens?: number;
   /** `:nitro` and the like, without the colon, for a provider that knows them. */
   suffixes: readonly string[];
   /** What the provider runs in the middle of the answer; `null`: nothing. */

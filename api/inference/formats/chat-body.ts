@@ -4,7 +4,8 @@ import { MemberChanges, memberBytes, rebuildJsonObject, scanJsonObject } from '.
 import { modelOutputTokens } from '../price/estimate.ts';
 import { signForeignCallsIn } from './call-signature.ts';
 import { fitChat } from './fit-to-dialect.ts';
-import { effortOf, takenEffort } from './reasoning-words.ts';
+import { withTurnsOf } from './fit-turns.ts';
+import { asksRest, effortOf, isForced, takenEffort } from './reasoning-words.ts';
 import {
   commonChanges,
   parseMember,
@@ -23,7 +24,9 @@ export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: num
   const { routesBetweenVendors } = candidate.provider.kind.capabilities;
   const changes = commonChanges(plan, candidate, agentId);
   writeDialect('chat', plan, candidate, agentId, changes);
-  if (candidate.editsChat) fitChat(candidate.provider.dialect, plan.body, changes);
+  const { upstreamModel } = candidate.endpoint;
+  if (candidate.editsChat)
+    fitChat(withTurnsOf(upstreamModel, candidate.provider.dialect), plan.body, changes);
   const ownField = candidate.provider.dialect.capField;
   const onlyOwn = !routesBetweenVendors;
   writeOutputCap(plan, candidate, { fields: CAP_FIELDS, ownField, onlyOwn, required: false }, changes);
@@ -32,6 +35,7 @@ export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: num
   else {
     writePlainModel(candidate, changes);
     writePlainReasoning(plan, candidate, changes);
+    if (candidate.provider.dialect.restsByThinking) writeRest(plan, changes);
     const { provider, endpoint } = candidate;
     if (provider.dialect.signsCalls) signForeignCallsIn(plan.body, endpoint.upstreamModel, changes);
   }
@@ -77,6 +81,16 @@ function writePlainReasoning(
   const cap = Math.min(outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(candidate));
   const effort = effortOf(asked, cap);
   if (effort !== undefined) writeEffort(takenEffort(effort, efforts), changes);
+}
+
+/** Switches reasoning off where the caller wishes that, or a tool must be called. */
+function writeRest({ body }: CallPlan, changes: MemberChanges): void {
+  const [choice, named, reasoning] = ['tool_choice', 'reasoning_effort', 'reasoning'].map((name) =>
+    parseMember(body, name),
+  );
+  if (!isForced(choice) && !asksRest(named, reasoning)) return;
+  changes.set('thinking', '{"type":"disabled"}');
+  changes.set('reasoning_effort', null);
 }
 
 /** `undefined`: the server has no word for it. */

@@ -4,10 +4,20 @@ import { isRecord } from '#core/is-record.ts';
 import { type JsonMember, type JsonObject, type MemberChanges, memberText } from '../json/json-object.ts';
 import type { MediaCount } from '../linked-images/linked-media.ts';
 import { findStrayLink } from '../policy/member-policy.ts';
+import { hasSchema, SCHEMA_WORDS_TOKENS, tellSchema } from './answer-schema.ts';
 import { editMember, sentBytes } from './edit-member.ts';
 import { cacheMarksIn, fitAnswers, withoutCacheMarks } from './fit-history.ts';
+import { bytesAdded, fitTurns } from './fit-turns.ts';
+import { narrowsTools, narrowTools } from './function-tools.ts';
 import { nameUnsupportedPlugins } from './name-unsupported-plugins.ts';
-import { CHAT_REASONING, takenEffort } from './reasoning-words.ts';
+import {
+  asksReasoning,
+  asksRest,
+  CHAT_REASONING,
+  isForced,
+  nameReasoning,
+  takenEffort,
+} from './reasoning-words.ts';
 import {
   HANDLED,
   HINTS,
@@ -36,23 +46,28 @@ export interface DialectFit {
   leftOut: readonly string[];
   /** The same of hints, which change no answer. */
   hints: readonly string[];
-  /** Messages or tools have members that it does not take (`fitChat`). */
+  /** Messages, tools or the format of the answer are not as it takes them (`fitChat`). */
   editsChat: boolean;
+  /** By how much the prompt is longer than the caller's, at most, through words that the gateway adds. */
+  addedTokens: number;
 }
 
 /** Finds what a server of this dialect cannot be sent of a body: the fields that are left out, and the reason not to ask it at all. */
 export function fitToDialect(dialect: Dialect, asked: AskedBody): DialectFit {
   const { format, body, value, media, plain } = asked;
   const unsupported = UnsupportedFields.ofRequest();
+  const chat = format === 'chat' && value !== null ? fitParsedChat(dialect, value) : null;
   if (dialect.images === 'inline' && media.firstByLinkAt !== null)
     unsupported.add(media.firstByLinkAt, 'a file by its link');
-  // The server would follow it from inside the operator's network.
-  const stray = dialect.images === 'inline' && value !== null ? findStrayLink(format, value) : null;
+  // The server would follow it from inside the operator's network. What it is not sent of earlier answers leads nowhere.
+  const sent = chat === null ? value : { ...value, messages: chat.answers };
+  const stray = dialect.images === 'inline' && sent !== null ? findStrayLink(format, sent) : null;
   if (stray !== null) unsupported.add(stray, 'a link where none is read');
   if (plain && value !== null) {
     nameUnsupportedPlugins(value, unsupported);
     nameUnsupportedOrder(value.provider, unsupported);
     nameUnsupportedReasoning(format, value, dialect, unsupported);
+    if (chat?.tellsSchema === true) unsupported.leaveOut(`${ANSWER_FORMAT}.json_schema`);
   }
   if (value !== null) nameHints(value, { format, plain, dialect }, unsupported);
   if (!takesAll(dialect)) {
@@ -71,7 +86,8 @@ export function fitToDialect(dialect: Dialect, asked: AskedBody): DialectFit {
     refused,
     leftOut,
     hints,
-    editsChat: format === 'chat' && value !== null && isEdited(dialect, value),
+    editsChat: chat?.isEdited === true,
+    addedTokens: chat?.addedTokens ?? 0,
   };
 }
 
@@ -105,17 +121,41 @@ const NEVER_SENT = ['client_metadata', 'trace', 'thread'];
 const CACHE_MARK = 'cache_control';
 const MARKED = ['messages', 'tools'] as const;
 
-const fitMember = (member: (typeof MARKED)[number], list: unknown, dialect: Dialect): unknown => {
-  const answers = member === 'messages' && Array.isArray(list) ? fitAnswers(list, dialect) : list;
-  return dialect.answerMembers === null ? answers : withoutCacheMarks(answers);
-};
+const fitMarks = (list: unknown, dialect: Dialect): unknown =>
+  dialect.answerMembers === null ? list : withoutCacheMarks(list);
 
-const isEdited = (dialect: Dialect, value: Readonly<Record<string, unknown>>): boolean =>
-  MARKED.some((member) => fitMember(member, value[member], dialect) !== value[member]);
+interface ParsedFit {
+  /** The messages at their places, without the members of earlier answers that the server does not take. */
+  answers: unknown;
+  isEdited: boolean;
+  tellsSchema: boolean;
+  addedTokens: number;
+}
 
-/** Leaves out of messages and tools what a server of this dialect does not take. */
+/** Finds out whether, and by how much, `fitChat` changes a chat. */
+function fitParsedChat(dialect: Dialect, value: Readonly<Record<string, unknown>>): ParsedFit {
+  const { messages, tools } = value;
+  const given = Array.isArray(messages) ? messages : [];
+  const answers = fitAnswers(given, dialect);
+  const fitted = fitTurns(answers, dialect);
+  const tellsSchema = !dialect.takesSchemas && hasSchema(value[ANSWER_FORMAT]);
+  const isSame = fitted === given && fitMarks(given, dialect) === given && fitMarks(tools, dialect) === tools;
+  return {
+    answers,
+    isEdited: !isSame || tellsSchema || narrowsTools(dialect, value.tool_choice),
+    tellsSchema,
+    addedTokens: bytesAdded(answers, fitted, dialect) + (tellsSchema ? SCHEMA_WORDS_TOKENS : 0),
+  };
+}
+
+/** Writes messages, tools and the format of the answer as a server of this dialect takes them. */
 export function fitChat(dialect: Dialect, body: JsonObject, changes: MemberChanges): void {
-  for (const member of MARKED) editMember(body, member, (list) => fitMember(member, list, dialect), changes);
+  if (!dialect.takesSchemas) tellSchema(body, changes);
+  narrowTools(dialect, body, changes);
+  const fitMessages = (list: unknown): unknown =>
+    Array.isArray(list) ? fitMarks(fitTurns(fitAnswers(list, dialect), dialect), dialect) : list;
+  editMember(body, 'messages', fitMessages, changes);
+  editMember(body, 'tools', (list) => fitMarks(list, dialect), changes);
 }
 
 /** Leaves out of a body what a server of this dialect does not take. */
@@ -132,10 +172,17 @@ export function leaveOutUntaken(
   if (dialect.refusedFields.has(MESSAGE_NAME)) leaveOutNames(body, changes);
 }
 
-const takesAll = ({ fields, refusedFields }: Dialect): boolean => fields === null && refusedFields.size === 0;
+const takesAll = ({ fields, refusedFields, refusedChatFields }: Dialect): boolean =>
+  fields === null && refusedFields.size === 0 && refusedChatFields.size === 0;
 
-const isTaken = ({ fields, refusedFields }: Dialect, format: FormatName, key: string): boolean =>
-  OURS.has(key) || CAPS.has(key) || (!refusedFields.has(key) && (fields === null || fields[format].has(key)));
+const isTaken = (dialect: Dialect, format: FormatName, key: string): boolean =>
+  OURS.has(key) || CAPS.has(key) || (!isRefused(dialect, format, key) && isListed(dialect, format, key));
+
+const isRefused = ({ refusedFields, refusedChatFields }: Dialect, format: FormatName, key: string): boolean =>
+  refusedFields.has(key) || (format === 'chat' && refusedChatFields.has(key));
+
+const isListed = ({ fields }: Dialect, format: FormatName, key: string): boolean =>
+  fields === null || fields[format].has(key);
 
 const CAPS: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens', 'max_output_tokens']);
 
@@ -153,28 +200,28 @@ const NOTHING_CHARS_MAX = 64;
 function nameUnsupportedReasoning(
   format: FormatName,
   value: Readonly<Record<string, unknown>>,
-  { efforts }: Dialect,
+  { efforts, restsByThinking }: Dialect,
   unsupported: UnsupportedFields,
 ): void {
   if (format === 'messages') return;
+  if (restsByThinking && isForced(value.tool_choice) && asksReasoning(value))
+    nameReasoning(value, unsupported);
   const given =
     format === 'chat' ? unsupported.record(value.reasoning, 'reasoning') : recordOf(value.reasoning);
   const named = format === 'chat' ? textOrNull(value.reasoning_effort) : null;
   const inside = textOrNull(given.effort);
-  if (named !== null && isLost(named, efforts)) unsupported.leaveOut('reasoning_effort');
-  if (inside !== null && (named === null ? isLost(inside, efforts) : inside !== named))
+  const isLost = (effort: string): boolean =>
+    takenEffort(effort, efforts) === undefined && !(format === 'chat' && restsByThinking);
+  if (named !== null && isLost(named)) unsupported.leaveOut('reasoning_effort');
+  if (inside !== null && (named === null ? isLost(inside) : inside !== named))
     unsupported.leaveOut('reasoning.effort');
   if (format !== 'chat') return;
   unsupported.unknown(given, 'reasoning.', CHAT_REASONING);
   // Not every server knows `none`, so the gateway does not write it for a caller.
-  if ((given.enabled ?? true) !== true && (named ?? inside) !== 'none')
-    unsupported.leaveOut('reasoning.enabled');
+  const rests = (named ?? inside) === 'none' || (restsByThinking && asksRest(named, given));
+  if ((given.enabled ?? true) !== true && !rests) unsupported.leaveOut('reasoning.enabled');
   if ((given.exclude ?? false) !== false) unsupported.leaveOut('reasoning.exclude');
 }
-
-/** The server has no word for it. */
-const isLost = (effort: string, efforts: Dialect['efforts']): boolean =>
-  takenEffort(effort, efforts) === undefined;
 
 /** Names of a router's providers say nothing to any other server. */
 export function nameUnsupportedOrder(provider: unknown, unsupported: UnsupportedFields): void {

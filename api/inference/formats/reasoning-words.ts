@@ -1,4 +1,6 @@
-import type { Reasoning } from '#core/conversation/conversation.ts';
+import type { Reasoning, ToolChoice } from '#core/conversation/conversation.ts';
+import { isRecord } from '#core/is-record.ts';
+import type { UnsupportedFields } from './unsupported-fields.ts';
 
 /** The members of `reasoning` in a chat body. `summary` asks for what is shown anyway, where reasoning is shown. */
 export const CHAT_REASONING: ReadonlySet<string> = new Set([
@@ -88,3 +90,48 @@ export const isNewer = (one: ClaudeVersion, other: ClaudeVersion): boolean =>
 /** `claude-opus-4-7`, `claude-3-7-sonnet-20250219`, `claude-opus-4.8`: eight digits are a date. */
 const CLAUDE_VERSION = /claude-(?:[a-z]+-)?(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?/;
 const LAST_WITH_BUDGET = { major: 4, minor: 6 } as const;
+
+/** Names the fields that ask for reasoning. */
+export function nameReasoning(
+  {
+    reasoning_effort: named,
+    reasoning: given,
+    thinking,
+    output_config: output,
+  }: Readonly<Record<string, unknown>>,
+  unsupported: UnsupportedFields,
+): void {
+  if (isRecord(thinking)) unsupported.leaveOut('thinking.type');
+  if (isRecord(output) && (output.effort ?? null) !== null) unsupported.leaveOut('output_config.effort');
+  if (named !== undefined && named !== null) unsupported.leaveOut('reasoning_effort');
+  if (!isRecord(given)) return;
+  for (const name of ['effort', 'max_tokens', 'enabled'])
+    if ((given[name] ?? null) !== null) unsupported.leaveOut(`reasoning.${name}`);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Whether a chat asks for reasoning. */
+export const asksReasoning = ({ reasoning_effort: named, reasoning, thinking }: Members): boolean =>
+  (isRecord(thinking) && thinking.type !== 'disabled') ||
+  ((named ?? null) === null
+    ? isRecord(reasoning) && reasoning.enabled !== false && reasoning.effort !== 'none'
+    : named !== 'none');
+
+/** Whether a chat asks for no reasoning. A field of its own counts before the member of `reasoning`. */
+export const asksRest = (named: unknown, reasoning: unknown): boolean =>
+  (named ?? null) === null
+    ? isRecord(reasoning) && (reasoning.enabled === false || reasoning.effort === 'none')
+    : named === 'none';
+
+/** Whether a chat's choice of tool makes the model call one. */
+export function isForced(choice: unknown): boolean {
+  if (!isRecord(choice)) return choice === 'required';
+  const { type, allowed_tools: allowed } = choice;
+  return type === 'allowed_tools'
+    ? isRecord(allowed) && allowed.mode === 'required'
+    : type === 'function' || type === 'custom';
+}
+
+export const isForcedChoice = (choice: ToolChoice | null): boolean =>
+  choice?.type === 'required' || choice?.type === 'tool';

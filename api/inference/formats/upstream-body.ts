@@ -87,7 +87,7 @@ export function writeOutputCap(
  */
 function ownCap(plan: CallPlan, candidate: Candidate, whole: number): number {
   const context = contextTokens(candidate);
-  const surelyFree = context - plan.promptTokensMax;
+  const surelyFree = context - plan.promptTokensMax - (candidate.addedTokens ?? 0);
   const likelyFree = Math.floor((context - plan.promptEstimateTokens) / 2);
   return Math.max(1, Math.min(whole, Math.max(surelyFree, likelyFree)));
 }

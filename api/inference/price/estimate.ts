@@ -81,12 +81,13 @@ function inputTokensMax(plan: CallPlan, candidate: Candidate, outputTokens: numb
   return BigInt(Math.min(prompt, context)) + BigInt(moreTurns) * BigInt(Math.min(later, context));
 }
 
-/** A translation may say more than the caller did. */
+/** A translation may say more than the caller did, and so may a body that is written as its server takes it. */
 const promptTokensMax = (
   plan: CallPlan,
-  { serverTools, translated, translatedTokensMax }: Candidate,
+  { serverTools, translated, translatedTokensMax, addedTokens = 0 }: Candidate,
 ): number =>
   Math.max(plan.promptTokensMax, translatedTokensMax ?? translated?.bytes.length ?? 0) +
+  addedTokens +
   (serverTools?.tools.length ?? 0) * SERVER_TOOL_PROMPT_TOKENS;
 
 const turnsMax = ({ serverTools }: Candidate): number => (serverTools?.stepsMax ?? 0) + 1;

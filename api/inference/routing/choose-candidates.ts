@@ -10,6 +10,8 @@ import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { callFormats } from '../formats/call-formats.ts';
 import { isOfSigner } from '../formats/call-signature.ts';
 import { type AskedBody, fitToDialect } from '../formats/fit-to-dialect.ts';
+import { withTurnsOf } from '../formats/fit-turns.ts';
+import { needsFunctions } from '../formats/function-tools.ts';
 import { betaFieldsIn } from '../formats/leave-out-beta-fields.ts';
 import { ownFormat } from '../formats/own-format.ts';
 import { COMMON_EFFORTS, reasonsByEffort } from '../formats/reasoning-words.ts';
@@ -72,10 +74,14 @@ function* chooseFormat(
   translations: Translations,
 ): Steps<Candidate | ApiError> {
   const { format, object, value, request, media, serverTools: sentTools, preferences, betas } = wanted;
-  const { formats, dialect, kind } = each.provider;
+  const { formats, kind } = each.provider;
+  const dialect = withTurnsOf(each.endpoint.upstreamModel, each.provider.dialect);
   const unmet = unmetPreference(preferences, each);
   if (unmet !== null) return noProvider(`provider.${unmet}`);
-  const native = kind.ownFormat === null && formats.includes(format.name);
+  const native =
+    kind.ownFormat === null &&
+    formats.includes(format.name) &&
+    !(format.name === 'chat' && needsFunctions(dialect, value));
   const plain = !kind.capabilities.routesBetweenVendors;
   const tools = searches ? withOneSearch(sentTools) : sentTools;
   const demand = { choice: value.tool_choice, requiresAll: preferences.requiresParameters };
@@ -89,13 +95,13 @@ function* chooseFormat(
     asked: Pick<AskedBody, 'format' | 'body' | 'value'>,
     before: Pick<Candidate, 'leftOut' | 'hints'>,
   ): Candidate | ApiError => {
-    const { refused, leftOut, hints, editsChat } = fitToDialect(dialect, { ...asked, media, plain });
+    const { refused, leftOut, hints, ...edits } = fitToDialect(dialect, { ...asked, media, plain });
     if (refused !== null) return cannotBeSent(refused);
     const names = {
       leftOut: [...unrunNames, ...before.leftOut, ...leftOut],
       hints: [...before.hints, ...hints],
     };
-    return withAllRequired({ ...candidate, ...names, editsChat }, preferences, value);
+    return withAllRequired({ ...candidate, ...names, ...edits }, preferences, value);
   };
   if (native) {
     const betaFields = format.name === 'messages' ? betaFieldsIn(value, betas) : [];
@@ -133,20 +139,23 @@ function* chooseFormat(
   return fitted({ ...sent, format: callFormats[to] }, { format: to, body, value: null }, { leftOut, hints });
 }
 
-const askedDialect = (
-  { reasoningMember, efforts, callIds, signsCalls, takesReasoningDetails, fields, refusedFields }: Dialect,
-  upstreamModel: string,
-): AskedDialect => ({
-  reasoningMember,
-  // A caller of another format means a word of that format's scale.
-  efforts: efforts ?? COMMON_EFFORTS,
-  callIds: callIds.chat ?? null,
-  // A router passes on the signatures of such a model, and wants them back.
-  signsCalls: signsCalls || (takesReasoningDetails && isOfSigner(upstreamModel)),
-  takesReasoningDetails,
-  // A server of which much is known takes what stands in its list alone.
-  takesVerbosity: !refusedFields.has('verbosity') && (fields === null || fields.chat.has('verbosity')),
-});
+const askedDialect = (dialect: Dialect, upstreamModel: string): AskedDialect => {
+  const { reasoningMember, efforts, callIds, signsCalls, takesReasoningDetails, turns } = dialect;
+  const { fields, refusedFields, takesSchemas, restsByThinking, chatTags } = dialect;
+  return {
+    reasoningMember,
+    // A caller of another format means a word of that format's scale.
+    efforts: efforts ?? COMMON_EFFORTS,
+    callIds: callIds.chat ?? null,
+    // A router passes on the signatures of such a model, and wants them back.
+    signsCalls: signsCalls || (takesReasoningDetails && isOfSigner(upstreamModel)),
+    takesReasoningDetails,
+    // A server of which much is known takes what stands in its list alone.
+    takesVerbosity: !refusedFields.has('verbosity') && (fields === null || fields.chat.has('verbosity')),
+    turns: { ...turns, systemFirst: turns.systemFirst ?? true },
+    ...{ takesSchemas, restsByThinking, chatTags },
+  };
+};
 
 /** Refuses a candidate that a field is kept from, where the caller wants every field heeded. */
 function withAllRequired(

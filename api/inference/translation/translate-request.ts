@@ -1,11 +1,12 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
+import type { ChatTag } from '#core/catalog/dialect.ts';
 import type { AskedModel, Conversation, ToolNames } from '#core/conversation/conversation.ts';
 import type { OwnFormat } from '#core/conversation/own-format.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import { nameUnsupportedOrder } from '../formats/fit-to-dialect.ts';
 import { nameUnsupportedPlugins } from '../formats/name-unsupported-plugins.ts';
-import { takenEffort } from '../formats/reasoning-words.ts';
+import { isForcedChoice, nameReasoning, takenEffort } from '../formats/reasoning-words.ts';
 import { type UnsupportedField, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { type JsonObject, scanJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
@@ -56,9 +57,17 @@ export function* translateInSteps(
   nameUnsupportedOrder(value.provider, unsupported);
   const read = readers[from](value, unsupported);
   yield 'read';
-  const conversation = { ...read, ...cacheOf(value), turns: orderResults(placeSignatures(read.turns)) };
+  const conversation = {
+    ...read,
+    ...cacheOf(value),
+    tags: tagsOf(value),
+    turns: orderResults(placeSignatures(read.turns)),
+  };
   const body = yield* write(conversation, to, asked, unsupported, marks);
-  if (to === 'chat') nameLostEffort(value, conversation, asked, unsupported);
+  if (to === 'chat') {
+    nameLostEffort(value, conversation, asked, unsupported);
+    nameLostSchema(value, conversation, asked, unsupported);
+  }
   if (to === 'messages') nameLostReasoning(value, conversation, asked, unsupported);
   if (unsupported.first !== null) return cannotBeSent(unsupported.first);
   yield 'write';
@@ -70,7 +79,7 @@ export function* translateInSteps(
     return cannotBeSent({ param: 'arguments', words: 'tool calls that nest so deep' });
   if (typeof object === 'string') throw new Error('A translated body is no JSON object.');
   const { toolNames } = conversation;
-  const hints = unsupported.hints.filter((name) => isLost(name, to));
+  const hints = unsupported.hints.filter((name) => isLost(name, to, conversation, asked));
   return {
     object,
     leftOut: unsupported.leftOut,
@@ -81,9 +90,41 @@ export function* translateInSteps(
   };
 }
 
-/** Marks for a cache are written in every format but chat. */
-const isLost = (hint: string, to: TranslationTarget): boolean =>
-  to === 'chat' || !/(?:^|\.)cache_control$/.test(hint);
+/** Marks for a cache are written in every format but chat, and tags of the caller in a chat alone. */
+const isLost = (
+  hint: string,
+  to: TranslationTarget,
+  { tags }: Conversation,
+  { dialect }: AskedModel,
+): boolean =>
+  to === 'chat'
+    ? !dialect.chatTags.some((tag) => tag === hint && tags?.[tag] !== undefined)
+    : !/(?:^|\.)cache_control$/.test(hint);
+
+/** The caller's tags, which the formats of OpenAI have under the same names. */
+function tagsOf(value: Readonly<Record<string, unknown>>): NonNullable<Conversation['tags']> {
+  const tags: Partial<Record<ChatTag, string>> = {};
+  for (const name of TAGS) {
+    const tag = value[name];
+    if (typeof tag === 'string') tags[name] = tag;
+  }
+  return tags;
+}
+
+const TAGS: readonly ChatTag[] = ['user', 'prompt_cache_key', 'safety_identifier'];
+
+/** A schema in words is no promise, so the caller is told. */
+function nameLostSchema(
+  { response_format: format, text, output_config: output }: Readonly<Record<string, unknown>>,
+  { answerFormat }: Conversation,
+  { dialect }: AskedModel,
+  unsupported: UnsupportedFields,
+): void {
+  if (answerFormat?.type !== 'json_schema' || dialect.takesSchemas) return;
+  if (isRecord(format)) unsupported.leaveOut('response_format.json_schema');
+  else if (isRecord(text)) unsupported.leaveOut('text.format.schema');
+  else unsupported.leaveOut(isRecord(output) ? 'output_config.format.schema' : 'output_format.schema');
+}
 
 /** Some requests leave no place for thinking, and some models never rest: the caller is told which wish was not heeded. */
 function nameLostReasoning(
@@ -96,24 +137,6 @@ function nameLostReasoning(
   if (cannotRest(conversation, limits)) nameRest(value, unsupported);
   if (conversation.reasoning?.enabled !== true || canThink(conversation, asked, limits)) return;
   nameReasoning(value, unsupported);
-}
-
-/** Names the fields that ask for reasoning. */
-function nameReasoning(
-  {
-    reasoning_effort: named,
-    reasoning: given,
-    thinking,
-    output_config: output,
-  }: Readonly<Record<string, unknown>>,
-  unsupported: UnsupportedFields,
-): void {
-  if (isRecord(thinking)) unsupported.leaveOut('thinking.type');
-  if (isRecord(output) && (output.effort ?? null) !== null) unsupported.leaveOut('output_config.effort');
-  if (named !== undefined && named !== null) unsupported.leaveOut('reasoning_effort');
-  if (!isRecord(given)) return;
-  for (const name of ['effort', 'max_tokens', 'enabled'])
-    if ((given[name] ?? null) !== null) unsupported.leaveOut(`reasoning.${name}`);
 }
 
 /**
@@ -129,8 +152,10 @@ function nameLostEffort(
   const { reasoning } = conversation;
   if (reasoning === null) return;
   const limits = gptLimits(upstreamModel);
-  if (cannotReason(conversation, limits)) nameReasoning(value, unsupported);
-  if (reasoning.enabled) return;
+  const restsToCall = dialect.restsByThinking && isForcedChoice(conversation.toolChoice);
+  if (cannotReason(conversation, limits) || (restsToCall && reasoning.enabled))
+    nameReasoning(value, unsupported);
+  if (reasoning.enabled || dialect.restsByThinking) return;
   const efforts = limits?.efforts ?? dialect.efforts;
   if (reasoning.effort === 'none' && takenEffort('none', efforts) !== undefined) return;
   nameRest(value, unsupported);
@@ -169,7 +194,7 @@ function* write(
   marks: NumberMarks,
 ): Generator<string, object> {
   if (to === 'messages') return yield* writeMessages(conversation, asked, unsupported, marks);
-  if (to === 'chat') return writeChat(conversation, asked, unsupported);
+  if (to === 'chat') return writeChat(conversation, asked, unsupported, marks);
   return to.write(conversation, asked, unsupported);
 }
 

@@ -8,9 +8,12 @@ import type {
   Turn,
   UserPart,
 } from '#core/conversation/conversation.ts';
+import { schemaInWords } from '../formats/answer-schema.ts';
 import { fitCallId } from '../formats/call-id-rules.ts';
 import { isOfRouter } from '../formats/call-signature.ts';
+import { fitTurns } from '../formats/fit-turns.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
+import type { NumberMarks } from '../json/number-marks.ts';
 import { gptLimits, writeChatEffort, writeChatSampling } from './gpt-limits.ts';
 import { chatCallsOf, objectSchema, refuseLoneChoice } from './tool-words.ts';
 import { writeReasoning } from './write-reasoning.ts';
@@ -20,19 +23,19 @@ export function writeChat(
   conversation: Conversation,
   { upstreamModel, outputTokensCap, dialect }: AskedModel,
   unsupported: UnsupportedFields,
+  marks: NumberMarks,
 ): object {
-  const { system, turns, tools, toolChoice, answerFormat, verbosity } = conversation;
+  const { turns, tools, toolChoice, verbosity } = conversation;
   const limits = gptLimits(upstreamModel);
-  const effort = writeChatEffort(conversation, outputTokensCap, dialect.efforts, limits);
+  const rests = dialect.restsByThinking && conversation.reasoning?.enabled === false;
+  const effort = rests ? 'none' : writeChatEffort(conversation, outputTokensCap, dialect.efforts, limits);
   refuseLoneChoice(conversation, unsupported);
   if (verbosity !== null && !dialect.takesVerbosity) unsupported.leaveOut(verbosity.at);
   return {
-    messages: [
-      ...(system.length === 0
-        ? []
-        : [{ role: 'system', content: system.map(({ text }) => text).join('\n\n') }]),
-      ...writeTurns(turns, dialect, unsupported),
-    ],
+    messages: fitTurns(
+      [...writeSystem(conversation, dialect, marks), ...writeTurns(turns, dialect, unsupported)],
+      dialect,
+    ),
     max_tokens: outputTokensCap,
     tools: tools.length === 0 ? undefined : tools.map(writeTool),
     tool_choice: toolChoice === null || tools.length === 0 ? undefined : writeToolChoice(toolChoice),
@@ -40,10 +43,26 @@ export function writeChat(
     ...writeChatSampling(conversation, effort, limits, unsupported),
     top_k: conversation.topK ?? undefined,
     reasoning_effort: effort,
-    response_format: writeFormat(answerFormat),
+    response_format: writeFormat(conversation, dialect),
     verbosity: dialect.takesVerbosity ? verbosity?.level : undefined,
+    ...writeTags(conversation, dialect),
   };
 }
+
+function writeSystem(
+  { system, answerFormat }: Conversation,
+  { takesSchemas }: AskedDialect,
+  marks: NumberMarks,
+): object[] {
+  const texts = system.map(({ text }) => text);
+  if (!takesSchemas && answerFormat?.type === 'json_schema')
+    texts.push(schemaInWords(answerFormat.schema, answerFormat.description, marks));
+  return texts.length === 0 ? [] : [{ role: 'system', content: texts.join('\n\n') }];
+}
+
+/** They become the gateway's own tags of the agent with all others (`upstream-body.ts`). */
+const writeTags = ({ tags = {} }: Conversation, { chatTags }: AskedDialect): object =>
+  Object.fromEntries(chatTags.map((name) => [name, tags[name]]));
 
 /** The format takes no images in the results of tools: those come in a message of the user, behind the last of the results. */
 function writeTurns(turns: readonly Turn[], dialect: AskedDialect, unsupported: UnsupportedFields): object[] {
@@ -150,9 +169,9 @@ const writeTool = ({ name, description, parameters, strict }: FunctionTool): obj
 const writeToolChoice = (choice: ToolChoice): unknown =>
   choice.type === 'tool' ? { type: 'function', function: { name: choice.name } } : choice.type;
 
-function writeFormat(format: Conversation['answerFormat']): unknown {
+function writeFormat({ answerFormat: format }: Conversation, { takesSchemas }: AskedDialect): unknown {
   if (format === null) return undefined;
-  if (format.type === 'json_object') return { type: 'json_object' };
+  if (format.type === 'json_object' || !takesSchemas) return { type: 'json_object' };
   const { name, description, schema, strict } = format;
   const about = description ?? undefined;
   return {

@@ -97,9 +97,12 @@ export const FOREIGN_FIELDS: readonly string[] = [
   ...['do_sample', 'tool_stream', 'keep_alive', 'options', 'think', 'context_length_exceeded_behavior'],
 ];
 
+/** In its own format the vendor has these, and in a chat it knows no such name. */
+const UNKNOWN_TO_GOOGLE: ReadonlySet<string> = new Set(['frequency_penalty', 'presence_penalty', 'seed']);
+
 /** Refuses a whole request for one field that it does not know. */
 export const GOOGLE_FIELDS: Fields = {
-  chat: new Set(CHAT),
+  chat: new Set(CHAT.filter((name) => !UNKNOWN_TO_GOOGLE.has(name))),
   responses: new Set(RESPONSES),
   messages: new Set(MESSAGES),
 };

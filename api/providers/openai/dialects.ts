@@ -1,4 +1,4 @@
-import type { CallIdRule, Dialect } from '#core/catalog/dialect.ts';
+import type { CallIdRule, Dialect, TurnRules } from '#core/catalog/dialect.ts';
 import { isPrivateHost } from '#core/catalog/private-host.ts';
 import { FOREIGN_FIELDS, GOOGLE_FIELDS, SELF_HOSTED_FIELDS } from './dialect-fields.ts';
 
@@ -13,6 +13,16 @@ const ANSWER = ['role', 'content', 'name', 'tool_calls', 'function_call'];
 /** The lengths are those that OpenAI's refusals name (`string_above_max_length`). */
 const atMost = (charsMax: number): CallIdRule => ({ charsMin: 0, charsMax, isAlphanumeric: false });
 
+/** The order of messages of a server of which nothing is known. */
+const anyTurns: TurnRules = {
+  hasDeveloper: true,
+  systemFirst: null,
+  userAfterResult: true,
+  mayLackReasoning: true,
+};
+/** The order of messages that the templates of all open models take. */
+const templateTurns: TurnRules = { ...anyTurns, hasDeveloper: false, systemFirst: true };
+
 /** A server of which nothing is known: it is sent what the oldest compatible server understands. */
 export const plainDialect: Dialect = {
   formats: ['chat'],
@@ -22,6 +32,12 @@ export const plainDialect: Dialect = {
   fields: null,
   knownAnswerFormatsOnly: false,
   refusedFields: NONE,
+  refusedChatFields: NONE,
+  turns: anyTurns,
+  takesSchemas: true,
+  takesCustomTools: true,
+  restsByThinking: false,
+  chatTags: [],
   reasoningMember: 'reasoning_content',
   takesReasoningDetails: false,
   answerMembers: null,
@@ -38,6 +54,8 @@ const knownDialect: Dialect = {
   ...plainDialect,
   answerMembers: new Set(ANSWER),
   efforts: ['none', ...THREE_EFFORTS],
+  turns: templateTurns,
+  takesCustomTools: false,
 };
 
 /** A server that the operator runs. Images of earlier answers are checked like all others, and sent along. */
@@ -59,6 +77,11 @@ export const dialects = {
     hosts: ['api.openai.com'],
     capField: 'max_completion_tokens',
     refusedFields: new Set([...FOREIGN_FIELDS, 'include_reasoning', 'safe_prompt', 'random_seed']),
+    // It takes them with `store` alone, which no call may ask for (community.openai.com/t/1109098).
+    refusedChatFields: new Set(['metadata']),
+    turns: { ...anyTurns, systemFirst: false },
+    takesCustomTools: true,
+    chatTags: ['user', 'prompt_cache_key', 'safety_identifier'],
     reasoningMember: null,
     answerMembers: new Set([...ANSWER, 'refusal', 'audio']),
     answerParts: new Set(['refusal']),
@@ -91,10 +114,14 @@ export const dialects = {
     hosts: ['api.fireworks.ai'],
     efforts: ['none', ...THREE_EFFORTS, 'xhigh'],
   },
-  // In its thinking mode it refuses a call of a tool that comes back without the reasoning before it.
+  // In its thinking mode, which is its default, it refuses an earlier answer without reasoning (NousResearch/hermes-agent#15228), and a
+  // tool that must be called (deepseek-ai/DeepSeek-V3#1376). It knows no schemas of answers (UKGovernmentBEIS/inspect_ai#4916).
   deepseek: {
     ...knownDialect,
     hosts: ['api.deepseek.com'],
+    turns: { ...templateTurns, systemFirst: false, mayLackReasoning: false },
+    takesSchemas: false,
+    restsByThinking: true,
     answerMembers: new Set([...ANSWER, 'prefix']),
     efforts: [...THREE_EFFORTS, 'max'],
   },
@@ -113,6 +140,9 @@ export const dialects = {
         'web_search_options',
       ],
     ]),
+    // Its source of the order of messages is mistralai/mistral-common, `protocol/instruct/validator.py`.
+    turns: { ...templateTurns, userAfterResult: false },
+    efforts: ['none', 'high'],
     reasoningMember: null,
     answerMembers: new Set(['role', 'content', 'tool_calls', 'prefix']),
     answerParts: new Set(['thinking', 'reference', 'tool_reference']),
@@ -122,6 +152,7 @@ export const dialects = {
     ...knownDialect,
     hosts: ['generativelanguage.googleapis.com'],
     fields: GOOGLE_FIELDS,
+    turns: { ...templateTurns, systemFirst: false },
     reasoningMember: null,
     efforts: ['none', 'minimal', ...THREE_EFFORTS],
     signsCalls: true,
