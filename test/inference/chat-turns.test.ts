@@ -103,6 +103,17 @@ describe('instructions before the conversation', () => {
     expect(messagesAt('vllm', [ann, rule, ann])).toEqual([ann, { role: 'user', content: wrapped }, ann]);
   });
 
+  it('lose no part of another type', () => {
+    const file = { type: 'file', file: { file_url: 'https://example.com/a.pdf' } };
+    const messages = [user, { role: 'system', content: [{ type: 'text', text: 'c' }, file] }];
+    expect(fitTurns(messages, dialects.vllm)).toEqual([
+      {
+        role: 'user',
+        content: [{ type: 'text', text: 'a' }, { type: 'text', text: wrapped }, file],
+      },
+    ]);
+  });
+
   it('join the images of the user', () => {
     const parts = [{ type: 'text', text: 'x' }];
     expect(messagesAt('vllm', [{ role: 'user', content: parts }, rule])).toEqual([

@@ -110,7 +110,7 @@ function addTo(groups: Group[], message: Message, dialect: TurnDialect): void {
     if (systemFirst !== true || last === undefined) {
       groups.push({ role: 'system', messages: [{ ...message, role: 'system' }], endsInWrap: false });
     } else if (last.role === 'system') last.messages.push(message);
-    else if (textIn(message.content) !== '') addWrapped(groups, message);
+    else if (message.content !== '') addWrapped(groups, message);
     return;
   }
   if (role === 'user' && last?.endsInWrap === true && !isNamed(message)) {
@@ -128,7 +128,10 @@ function addTo(groups: Group[], message: Message, dialect: TurnDialect): void {
 /** Two messages of the user in a row are refused by some templates, so an instruction joins the user's own words. */
 function addWrapped(groups: Group[], message: Message): void {
   const last = groups.at(-1);
-  const wrapped: Message = { role: 'user', content: wrap(textIn(message.content)) };
+  const others = records(message.content).filter(({ type }) => type !== 'text');
+  const text = wrap(textIn(message.content));
+  const content = others.length === 0 ? text : [{ type: 'text', text }, ...others];
+  const wrapped: Message = { role: 'user', content };
   // Whatever was joined before has no name, so the first message tells of all.
   if (last?.role === 'user' && last.messages.slice(0, 1).every((first) => !isNamed(first))) {
     last.messages.push(wrapped);
@@ -143,12 +146,11 @@ function wrap(text: string): string {
   return `<system>\n${text}\n</system>`;
 }
 
-/** Instructions have no parts but texts. */
 const textIn = (content: unknown): string =>
   typeof content === 'string'
     ? content
     : records(content)
-        .map(({ text }) => textOf(text))
+        .flatMap(({ type, text }) => (type === 'text' ? [textOf(text)] : []))
         .join(SEPARATOR);
 
 function joined({ messages }: Group): Message {
