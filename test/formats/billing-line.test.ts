@@ -14,9 +14,9 @@ import { requestIn } from './requests.ts';
 const NAME = 'x-anthropic-billing-header';
 const lineOf = (cch: string): string => `${NAME}: cc_version=2.1.117.48f; cc_entrypoint=cli; cch=${cch};`;
 const text = (said: string): object => ({ type: 'text', text: said });
-const prompt = { ...text('You are a coder.'), cache_control: { type: 'ephemeral' } };
+const prompt = text('You are a coder.');
 
-/** What a server is sent, and the names of hints that it is not sent. */
+/** The body that a server is sent, and the names of hints that it is not sent. */
 function sent(extra: object, upstreamModel: string, formats: readonly FormatName[]) {
   const catalog = testCatalog({
     models: [model({ endpoints: [endpoint({ providerId: 'p', upstreamModel })] })],

@@ -149,7 +149,7 @@ describe('an answer of a wanted shape', () => {
     const format = {
       type: 'json_schema',
       name: 'a',
-      schema: closed({ n: { type: 'integer', maximum: 12 } }),
+      schema: closed({ n: { type: 'integer', maximum: 9 } }),
     };
     const { system, output_config, leftOut } = asked(
       'responses',
@@ -315,7 +315,8 @@ describe('a schema of an older draft', () => {
     ['a type that is no type', { type: 'any', description: 'x' }, { description: 'x' }],
     ['an empty type', { type: '' }, {}],
     ['types by other names', { type: ['str', 'null'] }, { type: ['string', 'null'] }],
-    ['a type of several that is none', { type: ['string', 'None'] }, {}],
+    ['a type of several that is none', { type: ['string', 'None'] }, { description: '{type: string}' }],
+    ['a type with a meaning', { type: 'file', description: 'x' }, { description: 'x\n\n{type: file}' }],
     [
       'keywords that are null',
       { type: 'string', enum: null, description: null, default: null },

@@ -8,7 +8,12 @@ import { leftOutOf, refusalOf, sentTo, translate, user } from './ask.ts';
 
 function askedOf(upstreamModel: string, extra: object, from: FormatName = 'chat') {
   const asked = { upstreamModel, reasonsByEffort: reasonsByEffort(upstreamModel) };
-  const result = translate(from, 'messages', { messages: [user], ...extra }, asked);
+  const result = translate(
+    from,
+    'messages',
+    { ...(from === 'chat' && { messages: [user] }), ...extra },
+    asked,
+  );
   if (isApiError(result)) throw new Error(result.message);
   const { thinking, output_config, messages } = JSON.parse(result.object.bytes.toString());
   return { thinking, effort: output_config?.effort, messages, leftOut: result.leftOut };
@@ -53,7 +58,8 @@ describe('a model with a budget that goes on from the results of its calls', () 
       const asked = askedOf(name, { messages, reasoning_effort: 'high' });
       expect(asked).toMatchObject({ thinking: undefined, effort: undefined, leftOut: ['reasoning_effort'] });
       // It would refuse thinking in the answer to which it goes on.
-      expect(asked.messages.some(({ content }: { content: [] }) => thinksIn(content))).toBe(false);
+      const [last] = asked.messages.filter(({ role }: { role: string }) => role === 'assistant').slice(-1);
+      expect(thinksIn(last.content)).toBe(false);
     }
   });
 
@@ -86,7 +92,7 @@ describe('a model with a budget that goes on from the results of its calls', () 
       });
   });
 
-  it('thinks on in a responses call whose reasoning came back', () => {
+  it('thinks on in a responses call only where signed reasoning came back', () => {
     const input = (items: object[]): object => ({
       input: [
         user,
@@ -102,6 +108,11 @@ describe('a model with a budget that goes on from the results of its calls', () 
         thinking: undefined,
         leftOut: ['reasoning.effort'],
       });
+    const items = [{ ...unsigned, encrypted_content: 'signature:c2ln' }];
+    expect(askedOf('claude-sonnet-4-5', input(items), 'responses')).toMatchObject({
+      thinking: { type: 'enabled' },
+      leftOut: [],
+    });
   });
 
   it.each(['claude-opus-4-7', 'claude-opus-5', 'claude-sonnet-5'])(

@@ -109,7 +109,7 @@ export interface FunctionTool extends Cached {
   /** A JSON Schema; `null`: any object. */
   parameters: unknown;
   strict: boolean | null;
-  /** Where the caller wrote `strict`; missing: the tool cannot have it. */
+  /** The place of `strict` in the caller's body; missing: the tool cannot have it. */
   strictAt?: string;
 }
 

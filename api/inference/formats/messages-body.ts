@@ -7,10 +7,10 @@ import {
   rebuildJsonObject,
   scanJsonObject,
 } from '../json/json-object.ts';
-import { leaveOutBillingLine } from './billing-line.ts';
 import { fitMessagesCallIds } from './call-id-rules.ts';
 import { leaveOutForeignReasoning } from './foreign-reasoning.ts';
 import { leaveOutBetaFields } from './leave-out-beta-fields.ts';
+import { leaveOutBillingLine } from './leave-out-billing-line.ts';
 import {
   callerTag,
   commonChanges,

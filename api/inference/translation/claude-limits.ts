@@ -114,7 +114,7 @@ const OTHERS: FamilyLimits = {
 };
 
 /** The last version that thinks only where it is told to. */
-const LAST_QUIET = version(4, 99);
+const LAST_QUIET = version(4, 8);
 /** The last version that calls no tool by force while it thinks. */
 const LAST_FREE_THINKER = version(4, 7);
 

@@ -95,7 +95,7 @@ function writeFormat(
 
 const JSON_INSTRUCTION = 'Answer with one JSON object, without a word before or behind it.';
 
-/** What the schemas of one request may still have. */
+/** The room that the schemas of one request have left. */
 class SchemaRoom {
   readonly #limits: ClaudeLimits | null;
   #tools = STRICT_TOOLS_MAX;
@@ -106,7 +106,7 @@ class SchemaRoom {
     this.#limits = limits;
   }
 
-  /** Whether the model can be held to a schema beside those before it; only such a schema takes room. */
+  /** @returns Whether the model can be held to a schema beside those before it; only such a schema takes room. */
   takes(schema: unknown, isTool: boolean): boolean {
     if (this.#limits === null) return true;
     if (!this.#limits.holdsToSchemas || (isTool && this.#tools === 0)) return false;
@@ -161,7 +161,7 @@ function measured(schema: unknown): Measures {
 
 const DEFINITION = /^#\/(?:\$defs|definitions)\/[^/]+$/;
 
-/** Whether a definition refers to itself, over others or not. Those that refer to nothing further are taken away until none is left. */
+/** @returns Whether a definition refers to itself, over others or not. Those that refer to nothing further are taken away until none is left. */
 function leadsBack(references: ReadonlyMap<string, ReadonlySet<string>>): boolean {
   const owners = new Map<string, string[]>();
   const open = new Map<string, number>();

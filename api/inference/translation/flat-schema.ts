@@ -1,14 +1,14 @@
 import { isRecord } from '#core/is-record.ts';
 
 /*
- * Claude refuses a call for one tool whose schema is a choice or a sum of schemas at the top (anthropics/claude-code#5973,
+ * Claude refuses a call for one tool whose schema is a choice or a sum of schemas at the top (claude-code#5973,
  * mobile-next/mobile-mcp#344), and it wants the type `object` there. So the schemas are joined to one: it has the properties of all
  * of them, and what must be given together stands in its description, where the model reads it.
  */
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What is asked of an object. */
+/** The conditions of an object. */
 interface Shape {
   properties: ReadonlyMap<string, unknown>;
   required: ReadonlySet<string>;
@@ -20,7 +20,7 @@ interface Walk {
   root: Schema;
   /** References that were followed; each is followed once, because a schema may refer to itself. */
   followed: Set<string>;
-  /** What the joined schema cannot say. */
+  /** Conditions that one schema cannot hold; the description says them. */
   told: Set<string>;
 }
 
@@ -48,7 +48,7 @@ export function flatSchema(schema: Schema): Schema {
   };
 }
 
-/** Without a type, or with several types of which one is right. */
+/** The schema has no type, or several of which one is right. */
 const isOfObjects = ({ type }: Schema): boolean =>
   type === undefined || type === null || (Array.isArray(type) && type.includes('object'));
 

@@ -17,7 +17,7 @@ const INNER_BY_NAME = ['properties', 'patternProperties', '$defs', 'definitions'
 const TYPES: ReadonlySet<string> = new Set([
   ...['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'],
 ]);
-/** What programming languages call them. */
+/** The names that programming languages have for them. */
 const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
   ...(['dict', 'map'] as const).map((name) => [name, 'object'] as const),
   ...(['list', 'tuple'] as const).map((name) => [name, 'array'] as const),
@@ -27,10 +27,21 @@ const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
   ['bool', 'boolean'],
 ]);
 
+const SAYS_NOTHING: ReadonlySet<string> = new Set([
+  '',
+  'any',
+  'none',
+  'null',
+  'undefined',
+  'unknown',
+  'mixed',
+]);
+
 /** Rewrites a schema of an older draft. One that is of the newer draft is returned as it is. */
 export function modernSchema(schema: unknown): unknown {
   if (!isRecord(schema)) return schema;
-  const changes = { ...innerChanges(schema), ...ownChanges(schema) };
+  const inner = innerChanges(schema);
+  const changes = { ...inner, ...ownChanges(schema, inner) };
   if (Object.keys(changes).length === 0) return schema;
   return Object.fromEntries(
     Object.entries({ ...schema, ...changes }).filter(([, value]) => value !== undefined),
@@ -69,37 +80,39 @@ function namedModern(schemas: Schema): Schema {
 }
 
 /** The schema's own keywords that change; `undefined`: the keyword is left out. */
-function ownChanges(schema: Schema): Record<string, unknown> {
+function ownChanges(schema: Schema, inner: Schema): Record<string, unknown> {
   const changes: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema))
     if (value === null && keyword !== 'const' && keyword !== 'default') changes[keyword] = undefined;
   changeType(schema, changes);
-  changeItems(schema, changes);
+  changeItems({ ...schema, ...inner }, changes);
   changeRequired(schema, changes);
   changeBound(schema, 'exclusiveMinimum', 'minimum', changes);
   changeBound(schema, 'exclusiveMaximum', 'maximum', changes);
   return changes;
 }
 
-function changeType({ type }: Schema, changes: Record<string, unknown>): void {
-  if (typeof type === 'string') {
-    if (!TYPES.has(type)) changes.type = TYPE_NAMES.get(type);
+/** A name that stands for no type is left out, and a name that may tell the model something stands in the description. */
+function changeType({ type, description }: Schema, changes: Record<string, unknown>): void {
+  const names: unknown[] = Array.isArray(type) ? type : [type];
+  if (names.length === 0 || !names.every((name) => typeof name === 'string')) return;
+  if (names.every((name) => TYPES.has(name))) return;
+  const types = names.map((name) => (TYPES.has(name) ? name : TYPE_NAMES.get(name)));
+  if (!types.includes(undefined)) {
+    changes.type = Array.isArray(type) ? [...new Set(types)] : types[0];
     return;
   }
-  if (!Array.isArray(type) || (type.length > 0 && type.every((each) => TYPES.has(each)))) return;
-  const names = type.flatMap((each: unknown) => {
-    if (typeof each !== 'string') return [];
-    return TYPES.has(each) ? [each] : (TYPE_NAMES.get(each) ?? []);
-  });
-  // A name that stands for no type may stand for any.
-  changes.type = names.length === 0 || names.length < type.length ? undefined : [...new Set(names)];
+  changes.type = undefined;
+  const told = names.filter((name) => !SAYS_NOTHING.has(name.toLowerCase()));
+  if (told.length === 0) return;
+  const before = typeof description === 'string' ? `${description}\n\n` : '';
+  changes.description = `${before}{type: ${told.join(', ')}}`;
 }
 
 /** A list of schemas, one for each place, has another keyword now, and so has the schema of the places behind it. */
 function changeItems({ items, additionalItems }: Schema, changes: Record<string, unknown>): void {
   if (!Array.isArray(items)) return;
-  const places = Array.isArray(changes.items) ? changes.items : items;
-  if (places.length > 0) changes.prefixItems = places;
+  if (items.length > 0) changes.prefixItems = items;
   changes.items = isRecord(additionalItems) ? modernSchema(additionalItems) : undefined;
   if (additionalItems === false) changes.items = false;
   if (additionalItems !== undefined) changes.additionalItems = undefined;

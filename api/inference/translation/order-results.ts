@@ -36,7 +36,7 @@ export function orderResults(turns: readonly Turn[]): readonly Turn[] {
 }
 
 /** Whether a turn has neither a call nor a result in it. */
-export const isAsked = ({ role }: Pick<Turn, 'role'>): boolean => role === 'user' || role === 'system';
+export const isAsked = ({ role }: Turn): boolean => role === 'user' || role === 'system';
 
 function withOwnIds(
   turn: Extract<Turn, { role: 'assistant' }>,

@@ -8,7 +8,7 @@ import type {
   UserPart,
 } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
-import { BILLING_LINE, withoutBillingLine } from '../formats/billing-line.ts';
+import { BILLING_LINE, withoutBillingLine } from '../../providers/billing-line.ts';
 import { readCallSignature } from '../formats/call-signature.ts';
 import { readIssuer } from '../formats/signed-reasoning.ts';
 import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported-fields.ts';

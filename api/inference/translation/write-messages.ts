@@ -230,7 +230,7 @@ function writePart(part: UserPart, unsupported: UnsupportedFields): object {
   }
 }
 
-/** Where the caller wrote it: a chat has it beside the link. */
+/** The name of the field; a chat has it beside the link. */
 const detailOf = (at: string): string => `${at}${at.startsWith('messages') ? '.image_url' : ''}.detail`;
 
 function writeAssistantPart(part: AssistantPart, room: Room, unsupported: UnsupportedFields): object[] {

@@ -65,14 +65,16 @@ const hasReasoning = (turn: Turn): boolean =>
 export const isOn = (thinking: Thinking | undefined): boolean =>
   thinking?.type === 'adaptive' || thinking?.type === 'enabled';
 
-/** A model that thinks no more refuses the thinking of the calls to which it goes on, or all that is bound to its history. */
+/** A model that thinks no more refuses the thinking of the answer to which it goes on, or all that is bound to its history. */
 export const turnsFor = (
   { turns }: Conversation,
   limits: ClaudeLimits | null,
   thinking: Thinking | undefined,
 ): readonly Turn[] => {
   if (limits === null || isOn(thinking) || (thinking === undefined && limits.thinksUnasked)) return turns;
-  return turns.some(hasReasoning) ? turns.map(withoutReasoning) : turns;
+  const from = limits.bindsThinking ? 0 : stepBegin(turns);
+  if (!turns.some((turn, index) => index >= from && hasReasoning(turn))) return turns;
+  return turns.map((turn, index) => (index < from ? turn : withoutReasoning(turn)));
 };
 
 const withoutReasoning = (turn: Turn): Turn =>
@@ -119,15 +121,26 @@ function wayToThink(
 
 export const canThink = (...asked: Parameters<typeof wayToThink>): boolean => wayToThink(...asked) !== null;
 
-/** Whether the conversation ends with results of calls before which the provider finds no thinking of its own. */
+/** @returns Whether the conversation ends with results of calls before which the provider finds no thinking of its own. */
 function lacksThinking(turns: readonly Turn[]): boolean {
-  const last = turns.findLastIndex(({ role }) => role === 'assistant');
-  if (last < 0 || !turns.some(({ role }, index) => index > last && role === 'tool')) return false;
+  if (turns.at(-1)?.role === 'assistant') return false;
+  const answers = turns.slice(stepBegin(turns)).filter((turn) => turn.role === 'assistant');
   // The provider thinks once before the first of the calls that follow each other.
-  const before = turns.findLastIndex(({ role }, index) => index < last && isAsked({ role }));
-  const answers = turns.slice(before + 1).filter((turn) => turn.role === 'assistant');
   const [first] = answers.flatMap(({ parts }) => parts.filter(isSent));
   return first !== undefined && first.type !== 'reasoning';
+}
+
+/**
+ * The model goes on with an answer of calls, their results and further calls.
+ *
+ * @returns The index of its first turn; that behind the last turn: the model begins a new answer.
+ */
+function stepBegin(turns: readonly Turn[]): number {
+  const last = turns.findLastIndex(({ role }) => role === 'assistant');
+  const goesOn =
+    last === turns.length - 1 || turns.some(({ role }, index) => index > last && role === 'tool');
+  if (last < 0 || !goesOn) return turns.length;
+  return turns.findLastIndex((turn, index) => index < last && isAsked(turn)) + 1;
 }
 
 const isSent = (part: AssistantPart): boolean =>

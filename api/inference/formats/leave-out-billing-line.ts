@@ -1,26 +1,16 @@
 import { isRecord } from '#core/is-record.ts';
+import { BILLING_LINE, withoutBillingLine } from '../../providers/billing-line.ts';
 import type { JsonObject, MemberChanges } from '../json/json-object.ts';
 import { editMember, sentBytes } from './edit-member.ts';
 import { claudeVersion } from './reasoning-words.ts';
 
 /*
- * Claude Code begins its instructions with a line for the billing of Claude's own vendor, which differs in every request. Other
- * servers read it as part of the prompt, and then no prompt begins like one in their caches, so each costs its full price
- * (anthropics/claude-code#68900, sgl-project/sglang#21064, ggml-org/llama.cpp#20623).
+ * A line that only Claude's servers may read (`billing-line.ts` of the providers) is left out of a messages body for any other model.
  */
 
-/** The line's name, by which callers are told that it is left out. */
-export const BILLING_LINE = 'x-anthropic-billing-header';
 const NEEDLE = Buffer.from(BILLING_LINE);
 
-/** No more than the line's own members are cut, because some clients write all instructions into one text. */
-const LINE = /^\s*x-anthropic-billing-header:(?:[ \t]*\w+=[^;\s]*;)*(?:[ \t]*\w+=[^;\s]*)?\s*/;
-
-/** A text of instructions without the line. */
-export const withoutBillingLine = (text: string): string =>
-  text.includes(BILLING_LINE) ? text.replace(LINE, '') : text;
-
-/** Whether a server of a model gets the instructions without the line. */
+/** The instructions are sent to a server of this model without the line. */
 export const losesBillingLine = (system: unknown, upstreamModel: string): boolean =>
   claudeVersion(upstreamModel) === null && withoutLines(system) !== system;
 
