@@ -332,7 +332,11 @@ describe('what messages may hold', () => {
       '{"type":"file","file":{"file_data":"data:application/pdf;base64,AAAA"}}',
       'link to the document',
     ],
-    ['a document by its bytes', '{"type":"file","file":{"file_data":"JVBERi0xLjcK"}}', 'link to the document'],
+    [
+      'a document by its bytes',
+      '{"type":"file","file":{"file_data":"JVBERi0xLjcK"}}',
+      'link to the document',
+    ],
     ['a film', '{"type":"video_url","video_url":{"url":"data:video/mp4;base64,AAAA"}}', 'link to the video'],
     ['sound in a file', '{"type":"file","file":{"file_data":"data:audio/wav;base64,AAAA"}}', 'transcript'],
   ])('%s inline is not sent to uploads, which take images alone', (_what, part, advice) => {
@@ -355,7 +359,10 @@ describe('what messages may hold', () => {
     ['messages', { type: 'document', source: { type: 'url', url: 'data:application/pdf,x' } }, 'document'],
   ])('what is inline in %s is told what to send in its place: %j', (format, part, advice) => {
     const list = format === 'responses' ? 'input' : 'messages';
-    const counted = callFormats[format].countMedia({ [list]: [{ role: 'user', content: [part] }] }, noLinkRules);
+    const counted = callFormats[format].countMedia(
+      { [list]: [{ role: 'user', content: [part] }] },
+      noLinkRules,
+    );
     expect('message' in counted && counted.message).toContain(advice);
   });
 
