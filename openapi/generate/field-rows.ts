@@ -174,20 +174,14 @@ export const knownFields: Readonly<Record<FormatName, readonly KnownField[]>> = 
       tools: [functionTool],
     }),
     waiting(functionTool),
-    withTool('a tool of type tool_search, run by you', {
+    withTool('a tool of type tool_search that you run', {
       type: 'tool_search',
       execution: 'client',
       description: 'x',
       parameters: { type: 'object' },
     }),
-    withTool('a tool of type tool_search, run by the provider', { type: 'tool_search' }),
+    withTool('a hosted tool of type tool_search', { type: 'tool_search' }),
     withTool('an offered search', { type: 'web_search' }),
-    {
-      name: 'tools[].search_content_types',
-      sample: { tools: [{ type: 'web_search', search_content_types: ['text', 'image'] }] },
-      path: 'tools[0].search_content_types',
-      plain: { tools: [{ type: 'web_search' }] },
-    },
     part('input', 'input_text', 'a link to an image', { type: 'input_image', image_url: LINK }),
     part('input', 'input_text', 'an inline image', {
       type: 'input_image',

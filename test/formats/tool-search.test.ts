@@ -246,6 +246,12 @@ describe('a conversation in which a search found tools', () => {
     ]);
   });
 
+  it('keeps the tools where the client has dropped the call', () => {
+    const sent = sentTo('responses', 'messages', { input: [asked, output([calendar])] });
+    expect(JSON.stringify(sent.messages)).not.toContain('tool_result');
+    expect(records(sent.tools).map(({ name }) => name)).toEqual(['calendar__create_event']);
+  });
+
   it('keeps the tools of a search that a provider ran, without a call that nobody can answer', () => {
     const call = {
       type: 'tool_search_call',

@@ -189,10 +189,13 @@ it('without the switch an image or a document is refused, and the sentence says 
   const plain = await startTestGateway({ yaml: formatYaml('PROVIDER_URL', 'bills_full') });
   try {
     for (const format of FORMATS) {
-      for (const part of [partIn(format, png), documentIn(format, Buffer.from('%PDF-1.7'))]) {
+      for (const [part, advice] of [
+        [partIn(format, png), 'POST /uploads'],
+        [documentIn(format, Buffer.from('%PDF-1.7')), 'link to the document'],
+      ] as const) {
         const response = await ask('chat only', format, [part], plain);
         const { error } = JSON.parse(await response.text());
-        expect([response.status, error.message]).toEqual([400, expect.stringContaining('POST /uploads')]);
+        expect([response.status, error.message]).toEqual([400, expect.stringContaining(advice)]);
       }
     }
   } finally {

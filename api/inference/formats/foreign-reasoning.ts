@@ -81,7 +81,7 @@ function isForeignItem(item: unknown, isEncrypted: boolean): boolean {
   return isEncrypted || saysNothing(item);
 }
 
-/** What stands in a member that is not known may be its text. */
+/** A member that is not known may hold its text. */
 function saysNothing(item: Record<string, unknown>): boolean {
   const hasMore = Object.keys(item).some(
     (name) => !REASONING_ITEM.has(name) && (item[name] ?? null) !== null,

@@ -145,6 +145,7 @@ const orSent =
         (tool) => isRecord(tool) && tool.type === type && (isServerTool(type) || isServed(type, tool)),
       ));
 
+/** A choice does not say who runs a tool. */
 const NO_MEMBERS = {};
 
 function refuseToolList(

@@ -30,7 +30,7 @@ export function readResponses(
   const items =
     typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : records(body.input);
   const naming = new ToolNaming([body, ...items].flatMap(({ tools }) => callerToolsIn(tools)));
-  const reading: Reading = { system, turns: [], tools: [], naming, unsupported };
+  const reading: Reading = { system, turns: [], tools: [], searches: new Set(), naming, unsupported };
   for (const [index, item] of items.entries()) readItem(item, `input[${index}].`, reading);
   const text = unsupported.record(body.text, 'text');
   unsupported.unknown(text, 'text.', TEXT);
@@ -78,6 +78,8 @@ function nameIncluded(include: unknown, unsupported: UnsupportedFields): void {
 interface Reading extends ToolReading {
   system: TextPart[];
   turns: Turn[];
+  /** The ids of the calls of searches for tools. */
+  searches: Set<string>;
 }
 
 function readItem(item: Record<string, unknown>, path: string, reading: Reading): void {
@@ -106,13 +108,17 @@ function readItem(item: Record<string, unknown>, path: string, reading: Reading)
         ...cacheOf(item),
       });
       return;
-    case SEARCH_CALL:
-      answerOf(turns).push(...readSearchCall(item, reading.naming));
+    case SEARCH_CALL: {
+      const calls = readSearchCall(item, reading.naming);
+      for (const { id } of calls) reading.searches.add(id);
+      if (calls.length > 0) answerOf(turns).push(...calls);
       return;
+    }
     case SEARCH_OUTPUT: {
       const tools = readToolList(item.tools, `${path}tools`, reading);
       reading.tools.push(...tools);
-      turns.push(...readSearchOutput(item, tools));
+      // Clients that shorten a conversation keep the tools and drop the call. Other formats refuse a result without its call.
+      if (reading.searches.has(textOf(item.call_id))) turns.push(readSearchOutput(item, tools));
       return;
     }
     case 'item_reference':

@@ -24,20 +24,17 @@ export function readSearchCall(item: Item, naming: ToolNaming): ToolCallPart[] {
 }
 
 /** The result of such a call: the names by which the tools can be called now. */
-export function readSearchOutput(item: Item, tools: readonly FunctionTool[]): Turn[] {
-  if (!isOfCaller(item)) return [];
+export function readSearchOutput(item: Item, tools: readonly FunctionTool[]): Turn {
   const text =
     tools.length === 0
       ? 'No tools were found.'
       : `These tools can be called now: ${tools.map(({ name }) => name).join(', ')}`;
-  return [
-    {
-      role: 'tool',
-      callId: textOf(item.call_id),
-      parts: [{ type: 'text', text }],
-      failed: item.status === 'incomplete',
-    },
-  ];
+  return {
+    role: 'tool',
+    callId: textOf(item.call_id),
+    parts: [{ type: 'text', text }],
+    failed: item.status === 'incomplete',
+  };
 }
 
 /** A search of the provider's own has no id of a call. */
