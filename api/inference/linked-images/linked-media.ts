@@ -140,7 +140,8 @@ export const refuseInline = (param: string, contentType = ''): ApiError =>
 
 /** The content type in a link that holds bytes; empty: it says none. */
 export const typeInLink = (link: unknown): string =>
-  (typeof link === 'string' ? DATA_TYPE.exec(link)?.[1] : undefined) ?? '';
+  (typeof link === 'string' ? DATA_TYPE.exec(link.slice(0, DATA_TYPE_CHARS))?.[1] : undefined) ?? '';
+const DATA_TYPE_CHARS = 200;
 const DATA_TYPE = /^\s{0,20}data:([\w.+-]{1,64}\/[\w.+-]{1,64})/i;
 
 type InlineMedium = 'image' | 'document' | 'video' | 'audio';

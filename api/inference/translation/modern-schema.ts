@@ -14,6 +14,10 @@ const INNER = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'co
 const INNER_LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items'];
 const INNER_BY_NAME = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
 
+const IN: ReadonlySet<string> = new Set(INNER);
+const IN_LISTS: ReadonlySet<string> = new Set(INNER_LISTS);
+const BY_NAME: ReadonlySet<string> = new Set(INNER_BY_NAME);
+
 const TYPES: ReadonlySet<string> = new Set([
   ...['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'],
 ]);
@@ -37,8 +41,35 @@ const SAYS_NOTHING: ReadonlySet<string> = new Set([
   'mixed',
 ]);
 
-/** Rewrites a schema of an older draft. One that is of the newer draft is returned as it is. */
-export function modernSchema(schema: unknown): unknown {
+/** Rewrites a schema of an older draft. One that is of the newer draft, as most are, is returned as it is. */
+export const modernSchema = (schema: unknown): unknown => (isModern(schema) ? schema : rewritten(schema));
+
+function isModern(schema: unknown): boolean {
+  if (!isRecord(schema)) return true;
+  for (const keyword of Object.keys(schema)) if (!isModernMember(keyword, schema[keyword])) return false;
+  return true;
+}
+
+function isModernMember(keyword: string, value: unknown): boolean {
+  if (value === null) return keyword === 'const' || keyword === 'default';
+  switch (keyword) {
+    case 'type':
+      return (Array.isArray(value) ? value : [value]).every(
+        (name) => typeof name === 'string' && TYPES.has(name),
+      );
+    case 'required':
+    case 'exclusiveMinimum':
+    case 'exclusiveMaximum':
+      return typeof value !== 'boolean';
+    case 'items':
+      return !Array.isArray(value) && isModern(value);
+  }
+  if (typeof value !== 'object') return true;
+  if (Array.isArray(value)) return IN_LISTS.has(keyword) ? value.every(isModern) : !BY_NAME.has(keyword);
+  return BY_NAME.has(keyword) ? Object.values(value).every(isModern) : !IN.has(keyword) || isModern(value);
+}
+
+function rewritten(schema: unknown): unknown {
   if (!isRecord(schema)) return schema;
   const inner = innerChanges(schema);
   const changes = { ...inner, ...ownChanges(schema, inner) };
@@ -54,7 +85,7 @@ function innerChanges(schema: Schema): Record<string, unknown> {
   const set = (keyword: string, value: unknown): void => {
     if (value !== schema[keyword]) changes[keyword] = value;
   };
-  for (const keyword of INNER) if (isRecord(schema[keyword])) set(keyword, modernSchema(schema[keyword]));
+  for (const keyword of INNER) if (isRecord(schema[keyword])) set(keyword, rewritten(schema[keyword]));
   for (const keyword of INNER_LISTS)
     if (Array.isArray(schema[keyword])) set(keyword, eachModern(schema[keyword]));
   for (const keyword of INNER_BY_NAME) {
@@ -67,13 +98,13 @@ function innerChanges(schema: Schema): Record<string, unknown> {
 }
 
 function eachModern(schemas: readonly unknown[]): readonly unknown[] {
-  const modern = schemas.map(modernSchema);
+  const modern = schemas.map(rewritten);
   return modern.some((each, index) => each !== schemas[index]) ? modern : schemas;
 }
 
 function namedModern(schemas: Schema): Schema {
   const entries = Object.entries(schemas);
-  const modern = entries.map(([name, each]): [string, unknown] => [name, modernSchema(each)]);
+  const modern = entries.map(([name, each]): [string, unknown] => [name, rewritten(each)]);
   return modern.some(([, each], index) => each !== entries[index]?.[1])
     ? Object.fromEntries(modern)
     : schemas;
@@ -113,7 +144,7 @@ function changeType({ type, description }: Schema, changes: Record<string, unkno
 function changeItems({ items, additionalItems }: Schema, changes: Record<string, unknown>): void {
   if (!Array.isArray(items)) return;
   if (items.length > 0) changes.prefixItems = items;
-  changes.items = isRecord(additionalItems) ? modernSchema(additionalItems) : undefined;
+  changes.items = isRecord(additionalItems) ? rewritten(additionalItems) : undefined;
   if (additionalItems === false) changes.items = false;
   if (additionalItems !== undefined) changes.additionalItems = undefined;
 }

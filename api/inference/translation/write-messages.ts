@@ -62,8 +62,11 @@ function withUser(
 ): { system: readonly TextPart[]; turns: readonly Turn[] } {
   if (turns.length === 0 && system.some(saysSomething))
     return { system: [], turns: [{ role: 'user', parts: system }] };
-  const first = turns.find(({ role, parts }) => role === 'tool' || parts.some(saysSomething));
-  if (first?.role !== 'assistant') return { system, turns };
+  const firstAnswer = turns.findIndex(({ role }) => role === 'assistant');
+  const isFirst = turns
+    .slice(0, firstAnswer + 1)
+    .every(({ role, parts }) => role === 'assistant' || (role !== 'tool' && !parts.some(saysSomething)));
+  if (firstAnswer < 0 || !isFirst || !turns[firstAnswer]?.parts.some(saysSomething)) return { system, turns };
   return { system, turns: [{ role: 'user', parts: [{ type: 'text', text: BEGIN }] }, ...turns] };
 }
 
