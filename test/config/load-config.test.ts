@@ -178,8 +178,8 @@ describe('the dialect of a server', () => {
   test.each([
     [own, 'self-hosted', ['chat']],
     [`${own}, dialect: vllm`, 'vllm', ['chat']],
-    [`${own}, dialect: openai`, 'openai', ['chat']],
-    ['baseUrl: "https://api.openai.com/v1"', 'openai', ['chat']],
+    [`${own}, dialect: openai`, 'openai', ['chat', 'responses']],
+    ['baseUrl: "https://api.openai.com/v1"', 'openai', ['chat', 'responses']],
     ['baseUrl: "https://api.groq.com/openai/v1"', 'groq', ['chat']],
     ['baseUrl: "https://api.groq.com/openai/v1", dialect: other', 'other', ['chat']],
     ['baseUrl: "https://api.groq.com.example.com/v1"', 'other', ['chat']],

@@ -74,6 +74,8 @@ export const dialects = {
   // Its responses refer to reasoning that it keeps, or has not kept: a caller that sends it back would be told that it is gone.
   openai: {
     ...knownDialect,
+    // Its reasoning models call functions over responses alone.
+    formats: ['chat', 'responses'],
     hosts: ['api.openai.com'],
     capField: 'max_completion_tokens',
     refusedFields: new Set([...FOREIGN_FIELDS, 'include_reasoning', 'safe_prompt', 'random_seed']),
