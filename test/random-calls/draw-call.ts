@@ -103,7 +103,8 @@ function rulesFor(draw: Draw, { number, format, kind, fallback, trouble }: Facts
     case 'hang_up':
       return [{ ...own, chunks: 20, gate: `#${number}`, gateAt: pick(draw, ['headers' as const, 700]) }];
     case 'cut':
-      return [{ ...own, chunks: 20, cutAt: 900 }];
+      // Behind the first event, which repeats the whole request in responses.
+      return [{ ...own, chunks: 20, cutAt: format === 'responses' ? 2_500 : 900 }];
     case 'breaks':
       return [{ ...own, chunks: 20, ...failing(502, { at: 'stream', afterChunks: 7 }), status: 200 }];
     case 'dear':
