@@ -1,4 +1,4 @@
-import type { Model } from '#core/catalog/catalog.ts';
+import type { Endpoint, Model } from '#core/catalog/catalog.ts';
 import type { Dialect } from '#core/catalog/dialect.ts';
 import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import type { AskedDialect, AskedModel } from '#core/conversation/conversation.ts';
@@ -76,7 +76,7 @@ function* chooseFormat(
 ): Steps<Candidate | ApiError> {
   const { format, object, value, request, media, serverTools: sentTools, preferences, betas } = wanted;
   const { formats, kind } = each.provider;
-  const dialect = withTurnsOf(each.endpoint.upstreamModel, each.provider.dialect);
+  const { dialect, asked: askedModel } = askedThere(each);
   const unmet = unmetPreference(preferences, each);
   if (unmet !== null) return noProvider(`provider.${unmet}`);
   const native =
@@ -116,13 +116,7 @@ function* chooseFormat(
   }
   const to = kind.ownFormat ?? (formats.includes('chat') ? 'chat' : 'messages');
   const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
-  const { upstreamModel } = each.endpoint;
-  const asked = {
-    upstreamModel,
-    outputTokensCap: cap,
-    reasonsByEffort: reasonsByEffort(upstreamModel),
-    dialect: askedDialect(dialect, upstreamModel),
-  };
+  const asked = { ...askedModel, outputTokensCap: cap };
   const translated = yield* translate(wanted, translations, kind, to, asked);
   if (isApiError(translated)) return translated;
   const { object: body, leftOut, hints, toolNames, sentBetaFields } = translated;
@@ -139,6 +133,30 @@ function* chooseFormat(
   }
   return fitted({ ...sent, format: callFormats[to] }, { format: to, body, value: null }, { leftOut, hints });
 }
+
+interface AskedThere {
+  dialect: Dialect;
+  asked: Omit<AskedModel, 'outputTokensCap'>;
+}
+
+/** How a model is asked at one endpoint. It is told by names, so it is found out once. */
+function askedThere({ endpoint, provider }: Pick<Resolved, 'endpoint' | 'provider'>): AskedThere {
+  const known = askedModels.get(endpoint);
+  if (known !== undefined && known.of === provider.dialect) return known;
+  const { upstreamModel } = endpoint;
+  const dialect = withTurnsOf(upstreamModel, provider.dialect);
+  const asked = {
+    upstreamModel,
+    reasonsByEffort: reasonsByEffort(upstreamModel),
+    dialect: askedDialect(dialect, upstreamModel),
+  };
+  const found = { of: provider.dialect, dialect, asked };
+  askedModels.set(endpoint, found);
+  return found;
+}
+
+/** With the dialect that each was made of: tests ask one endpoint through several. */
+const askedModels = new WeakMap<Endpoint, AskedThere & { of: Dialect }>();
 
 const askedDialect = (dialect: Dialect, upstreamModel: string): AskedDialect => {
   const { reasoningMember, efforts, callIds, signsCalls, takesReasoningDetails, turns } = dialect;
