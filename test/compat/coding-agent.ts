@@ -106,7 +106,8 @@ async function checkTask(
 }
 
 async function runAgent(agent: CodingAgent, setup: AgentSetup, task: string): Promise<Ended> {
-  await rm(setup.home, { recursive: true, force: true });
+  // A process of the agent may still write there.
+  await rm(setup.home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   for (const [path, content] of Object.entries({ '.keep': '', ...agent.files(setup) })) {
     await mkdir(dirname(join(setup.home, path)), { recursive: true });
     await writeFile(join(setup.home, path), content);
