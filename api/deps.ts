@@ -156,7 +156,7 @@ type SharedParts = Pick<
   | 'nonce'
 >;
 
-/** Where images in requests are kept, if the operator wants them kept. */
+/** Images in requests are kept there, if the operator wants them kept. */
 function placeImages(
   { files, ...parts }: { files: Files | null; clock: TrustedClock; ledger: Ledger },
   config: LiveConfig,

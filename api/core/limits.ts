@@ -120,6 +120,8 @@ export const SERVER_TOOL_PROMPT_TOKENS = 2_000;
 export const ASKED_TOKENS_MAX = 2_147_483_647;
 /** The longest header and answer id of a provider that is used. Longer ones are ignored. */
 export const UPSTREAM_TEXT_CHARS_MAX = 256;
+/** Arguments of the calls of one streamed answer that are kept to find what its server says twice. */
+export const COMPARED_CALLS_CHARS_MAX = 4_194_304;
 /** The longest link in a message. */
 export const URL_CHARS_MAX = 2048;
 /** The DNS limit for a host name (RFC 1035, 2.3.4). */

@@ -11,7 +11,7 @@ import type { SimEvent, SimFormat } from './sim-format.ts';
  */
 
 interface Quirk {
-  /** Where reasoning stands. `parts`: in a list that is the content. `none`: it is not shown. */
+  /** The place of reasoning. `parts`: in a list that is the content. `none`: it is not shown. */
   reasoning: 'reasoning' | 'reasoning_content' | 'parts' | 'none';
   /**
    * The calls of a stream. `pieces`: as OpenAI sends them. `whole`: each in one chunk. `one_index`: so, and all under index 0.
@@ -21,7 +21,7 @@ interface Quirk {
   calls: 'pieces' | 'whole' | 'one_index' | 'no_index' | 'empty_names' | 'object';
   /** Why an answer that calls tools ends. */
   callsEnd: 'tool_calls' | 'stop';
-  /** Where a stream has its usage. `asked`: in a chunk of its own, where it was asked for. */
+  /** The place of the usage in a stream. `asked`: in a chunk of its own, where it was asked for. */
   usage: 'asked' | 'last_chunk' | 'in_choice' | 'x_groq' | 'every_chunk';
   /** Reasoning tokens are counted beside those of the completion. */
   countsBeside: boolean;

@@ -42,7 +42,7 @@ export interface ClientWorld {
   home: string;
   /** An empty folder to work in. */
   folder: string;
-  /** Where the client's packages are installed. */
+  /** The client's packages are installed in this folder. */
   installed: string;
   transcript: Transcript;
   /** The server behind the gateway, and what it was sent. */

@@ -15,7 +15,7 @@ import { findCommand, runCommand } from '../services/run-command.ts';
 const PINS = join(import.meta.dirname, 'packages');
 const CACHE = resolve(import.meta.dirname, '../../.cache/compat');
 
-/** Where packages are installed: other pins are another folder. */
+/** Packages are installed in this folder. Other pins have another one. */
 export function packagesFolder(name: string): string {
   const folder = join(PINS, name);
   const pins = readdirSync(folder)

@@ -3,8 +3,7 @@ import type { CallFormat } from '../../api/inference/formats/call-format.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
 import { responsesFormat } from '../../api/inference/formats/responses-format.ts';
-import { StreamRelay } from '../../api/inference/upstream/stream-relay.ts';
-import { fakeCaller, fakeUpstream } from '../inference/fake-ends.ts';
+import { piecesOf, relayStream } from './relay-stream.ts';
 
 /* Every event that the formats have, with members that would change if anybody parsed them and wrote them again. */
 
@@ -83,28 +82,8 @@ const chatEvents = [
 );
 
 async function relayed(format: CallFormat, sent: string, bytesAtOnce: number): Promise<string> {
-  const ends = { ...fakeCaller(), ...fakeUpstream() };
-  ends.upstream.onRequestStart(ends.controller);
   const reader = format.openStream({ upstreamModel: 'vendor/m', publicModel: 'acme/m', showUsage: true });
-  const relay = new StreamRelay({
-    clock: ends.clock,
-    upstream: ends.upstream,
-    caller: ends.caller,
-    reader,
-    requestBytes: 0,
-    textBytesMax: Number.POSITIVE_INFINITY,
-    firstEvent: () => undefined,
-    head: () => ({ 'content-type': 'text/event-stream' }),
-  });
-  const bytes = Buffer.from(sent);
-  for (let at = 0; at < bytes.length; at += bytesAtOnce) {
-    relay.data(Buffer.from(bytes.subarray(at, at + bytesAtOnce)));
-    relay.flush();
-  }
-  relay.end();
-  relay.flush();
-  await relay.ended;
-  return ends.res.text;
+  return (await relayStream(reader, piecesOf(sent, bytesAtOnce))).text;
 }
 
 describe.each([

@@ -3,37 +3,17 @@ import { describe, expect, it } from 'vitest';
 import type { CallFormat } from '../../api/inference/formats/call-format.ts';
 import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
 import { responsesFormat } from '../../api/inference/formats/responses-format.ts';
-import { StreamRelay } from '../../api/inference/upstream/stream-relay.ts';
-import { fakeCaller, fakeUpstream } from '../inference/fake-ends.ts';
+import { relayStream } from './relay-stream.ts';
 
 const UPSTREAM = 'vendor/small-2026';
 const PUBLIC = 'acme/small';
 
 async function relayed(format: CallFormat, pieces: readonly Buffer[]) {
-  const ends = { ...fakeCaller(), ...fakeUpstream() };
-  ends.upstream.onRequestStart(ends.controller);
   const reader = format.openStream({ upstreamModel: UPSTREAM, publicModel: PUBLIC, showUsage: true });
   const ids: string[] = [];
-  const relay = new StreamRelay({
-    clock: ends.clock,
-    upstream: ends.upstream,
-    caller: ends.caller,
-    reader,
-    requestBytes: 0,
-    textBytesMax: Number.POSITIVE_INFINITY,
-    firstEvent: (event) => void ids.push(format.idOf(event)),
-    head: () => ({ 'content-type': 'text/event-stream' }),
-  });
-  for (const piece of pieces) {
-    relay.data(piece);
-    relay.flush();
-  }
-  relay.end();
-  relay.flush();
-  const end = await relay.ended;
+  const { end, text } = await relayStream(reader, pieces, (event) => void ids.push(format.idOf(event)));
   const identity = { id: 'x', createdAtS: 1, nowS: 2, model: PUBLIC };
   const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
-  const text = ends.res.text;
   const last = end.kind === 'complete' ? reader.end({ identity, shown: 1_500n, tokens }).toString() : '';
   return { end, text, last, whole: text + last, usage: reader.usage(7), ids };
 }

@@ -1,6 +1,5 @@
 import type { CallFormat } from '../../api/inference/formats/call-format.ts';
-import { StreamRelay } from '../../api/inference/upstream/stream-relay.ts';
-import { fakeCaller, fakeUpstream } from '../inference/fake-ends.ts';
+import { piecesOf, relayStream } from './relay-stream.ts';
 
 export const MODEL = 'vendor/m';
 export const OWN_ID = 'call-1';
@@ -26,8 +25,6 @@ export async function passedEvents(
   events: readonly (object | string)[],
   bytesAtOnce = 1_000_000,
 ): Promise<PassedEvents> {
-  const ends = { ...fakeCaller(), ...fakeUpstream() };
-  ends.upstream.onRequestStart(ends.controller);
   const reader = format.openStream({
     upstreamModel: MODEL,
     publicModel: MODEL,
@@ -35,29 +32,12 @@ export async function passedEvents(
     ownId: OWN_ID,
     createdAtS: 7,
   });
-  const relay = new StreamRelay({
-    clock: ends.clock,
-    upstream: ends.upstream,
-    caller: ends.caller,
-    reader,
-    requestBytes: 0,
-    textBytesMax: Number.POSITIVE_INFINITY,
-    firstEvent: () => undefined,
-    head: () => ({ 'content-type': 'text/event-stream' }),
-  });
-  const bytes = Buffer.from(events.map(eventOf).join(''));
-  for (let at = 0; at < bytes.length; at += bytesAtOnce) {
-    relay.data(Buffer.from(bytes.subarray(at, at + bytesAtOnce)));
-    relay.flush();
-  }
-  relay.end();
-  relay.flush();
-  ends.clock.advance(1_000);
-  const { kind } = await relay.ended;
+  const pieces = piecesOf(events.map(eventOf).join(''), bytesAtOnce);
+  const { end, text } = await relayStream(reader, pieces);
   const identity = { id: OWN_ID, createdAtS: 7, nowS: 8, model: MODEL };
   const tokens = { prompt: 10, completion: 5, reasoning: null, cached: 0 };
-  const last = kind === 'complete' ? reader.end({ identity, shown: null, tokens }).toString() : '';
-  return { text: ends.res.text, last, end: kind };
+  const last = end.kind === 'complete' ? reader.end({ identity, shown: null, tokens }).toString() : '';
+  return { text, last, end: end.kind };
 }
 
 /** The same stream as JSON, as far as it comes from its events. */

@@ -1,6 +1,5 @@
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
-import { StreamRelay } from '../../api/inference/upstream/stream-relay.ts';
-import { fakeCaller, fakeUpstream } from '../inference/fake-ends.ts';
+import { piecesOf, relayStream } from './relay-stream.ts';
 
 /** How a stream of the model `vendor/m` passes. */
 export interface Passing {
@@ -20,8 +19,6 @@ export async function passedStream(
   chunks: readonly (object | string)[],
   { publicModel = UPSTREAM_MODEL, showUsage = false, bytesAtOnce = 1_000_000 }: Passing = {},
 ): Promise<string> {
-  const ends = { ...fakeCaller(), ...fakeUpstream() };
-  ends.upstream.onRequestStart(ends.controller);
   const reader = chatFormat.openStream({
     upstreamModel: UPSTREAM_MODEL,
     publicModel,
@@ -29,29 +26,11 @@ export async function passedStream(
     ownId: OWN_ID,
     createdAtS: CREATED_AT_S,
   });
-  const relay = new StreamRelay({
-    clock: ends.clock,
-    upstream: ends.upstream,
-    caller: ends.caller,
-    reader,
-    requestBytes: 0,
-    textBytesMax: Number.POSITIVE_INFINITY,
-    firstEvent: () => undefined,
-    head: () => ({ 'content-type': 'text/event-stream' }),
-  });
   const events = chunks.map((chunk) => eventOf(typeof chunk === 'string' ? chunk : JSON.stringify(chunk)));
-  const bytes = Buffer.from(`${events.join('')}data: [DONE]\n\n`);
-  for (let at = 0; at < bytes.length; at += bytesAtOnce) {
-    relay.data(Buffer.from(bytes.subarray(at, at + bytesAtOnce)));
-    relay.flush();
-  }
-  relay.end();
-  relay.flush();
-  ends.clock.advance(1_000);
-  await relay.ended;
+  const { text } = await relayStream(reader, piecesOf(`${events.join('')}data: [DONE]\n\n`, bytesAtOnce));
   const identity = { id: OWN_ID, createdAtS: CREATED_AT_S, nowS: CREATED_AT_S, model: publicModel };
   const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
-  return ends.res.text + reader.end({ identity, shown: null, tokens }).toString();
+  return text + reader.end({ identity, shown: null, tokens }).toString();
 }
 
 export const eventOf = (json: string): string => `data: ${json}\n\n`;

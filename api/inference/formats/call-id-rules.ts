@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { CallIdRule } from '#core/catalog/dialect.ts';
-import { isRecord } from '#core/is-record.ts';
 import type { JsonObject, MemberChanges } from '../json/json-object.ts';
 import { editMember, sentBytes } from './edit-member.ts';
+import { mapRecords } from './values.ts';
 
 /*
  * The ids of tool calls, as one server takes them. Another server has chosen them, and the caller sends them back. The same id is always
@@ -40,11 +40,11 @@ const MESSAGES_HASH_CHARS = 8;
 export function fitMessagesCallIds(body: JsonObject, upstreamModel: string, changes: MemberChanges): void {
   const bytes = sentBytes(body, 'messages', changes);
   if (bytes === null || /kimi/i.test(upstreamModel) || !hasId(bytes, RESULT_ID, isForeign)) return;
-  editMember(body, 'messages', (messages) => mapEach(messages, fitMessage), changes);
+  editMember(body, 'messages', (messages) => mapIfList(messages, fitMessage), changes);
 }
 
 const fitMessage = (message: Item): Item => {
-  const content = mapEach(message.content, fitBlock);
+  const content = mapIfList(message.content, fitBlock);
   return content === message.content ? message : { ...message, content };
 };
 
@@ -58,23 +58,19 @@ export function fitResponsesCallIds(body: JsonObject, rule: CallIdRule | null, c
   const bytes = rule === null ? null : sentBytes(body, 'input', changes);
   if (rule === null || bytes === null || !hasId(bytes, CALL_ID, (id) => !isTaken(id, rule))) return;
   const fitItem = (item: Item): Item => withId(item, 'call_id', (id) => fitCallId(id, rule));
-  editMember(body, 'input', (input) => mapEach(input, fitItem), changes);
+  editMember(body, 'input', (input) => mapIfList(input, fitItem), changes);
 }
 
 type Item = Readonly<Record<string, unknown>>;
+
+const mapIfList = (value: unknown, map: (each: Item) => Item): unknown =>
+  Array.isArray(value) ? mapRecords(value, map) : value;
 
 function withId(item: Item, member: string, fitted: (id: string) => string): Item {
   const id = item[member];
   if (typeof id !== 'string') return item;
   const written = fitted(id);
   return written === id ? item : { ...item, [member]: written };
-}
-
-/** The same list where each entry stays the same. */
-function mapEach(list: unknown, map: (each: Item) => Item): unknown {
-  if (!Array.isArray(list)) return list;
-  const mapped = list.map((each) => (isRecord(each) ? map(each) : each));
-  return mapped.every((each, index) => each === list[index]) ? list : mapped;
 }
 
 /** Each call is refused without its result, so the ids of results tell of all calls. */

@@ -1,7 +1,6 @@
-import { isRecord } from '#core/is-record.ts';
-import { type JsonObject, type MemberChanges, memberText } from '../json/json-object.ts';
-import { NumberMarks } from '../json/number-marks.ts';
-import { recordOf, records, textOf } from './values.ts';
+import type { JsonObject, MemberChanges } from '../json/json-object.ts';
+import { editMember, sentBytes } from './edit-member.ts';
+import { mapRecords, recordOf, records, textOf } from './values.ts';
 
 /*
  * Some models sign each tool call and refuse a conversation in which a call comes back without its signature. A chat
@@ -100,20 +99,14 @@ function signForeignCalls(calls: readonly Members[], upstreamModel: string): rea
 
 /** The same for the whole conversation of a chat that passes as its caller wrote it. */
 export function signForeignCallsIn(body: JsonObject, upstreamModel: string, changes: MemberChanges): void {
-  const changed = changes.values[changes.placeOf('messages')];
-  const text = changed?.toString() ?? memberText(body, 'messages') ?? '';
-  if (!SIGNS.test(upstreamModel) || !text.includes('"tool_calls"')) return;
-  const marks = new NumberMarks();
-  const bytes = Buffer.from(text);
-  const messages: unknown = marks.parse(bytes)?.value ?? JSON.parse(text);
-  if (!Array.isArray(messages)) return;
-  let isChanged = false;
-  const signed = messages.map((message: unknown) => {
-    const calls = isRecord(message) ? records(message.tool_calls) : [];
-    const all = signForeignCalls(calls, upstreamModel);
-    if (all === calls) return message;
-    isChanged = true;
-    return { ...recordOf(message), tool_calls: all };
-  });
-  if (isChanged) changes.set('messages', marks.print(signed));
+  if (!SIGNS.test(upstreamModel) || sentBytes(body, 'messages', changes)?.includes('"tool_calls"') !== true)
+    return;
+  const signCallsOf = (message: Members): Members => {
+    const calls = records(message.tool_calls);
+    const signed = signForeignCalls(calls, upstreamModel);
+    return signed === calls ? message : { ...message, tool_calls: signed };
+  };
+  const sign = (messages: unknown): unknown =>
+    Array.isArray(messages) ? mapRecords(messages, signCallsOf) : messages;
+  editMember(body, 'messages', sign, changes);
 }

@@ -1,4 +1,4 @@
-import { namedEvent } from './stream-text.ts';
+import { typedEvent } from './stream-text.ts';
 import { piecesOf } from './text-pieces.ts';
 import { recordOf, records, textOf } from './values.ts';
 
@@ -32,22 +32,19 @@ export function eventsOfMessage(message: Record<string, unknown>): Buffer {
   };
   const managed = context_management === undefined ? {} : { context_management };
   return Buffer.concat([
-    named('message_start', { message: begun }),
+    typedEvent('message_start', { message: begun }),
     ...records(content).flatMap(eventsOfBlock),
-    named('message_delta', { delta, ...managed, usage }),
-    named('message_stop', {}),
+    typedEvent('message_delta', { delta, ...managed, usage }),
+    typedEvent('message_stop', {}),
   ]);
 }
-
-const named = (type: string, members: object): Buffer =>
-  namedEvent(type, Buffer.from(JSON.stringify({ type, ...members })));
 
 function eventsOfBlock(block: Record<string, unknown>, index: number): Buffer[] {
   const { begun, deltas } = inPieces(block);
   return [
-    named('content_block_start', { index, content_block: begun }),
-    ...deltas.map((delta) => named('content_block_delta', { index, delta })),
-    named('content_block_stop', { index }),
+    typedEvent('content_block_start', { index, content_block: begun }),
+    ...deltas.map((delta) => typedEvent('content_block_delta', { index, delta })),
+    typedEvent('content_block_stop', { index }),
   ];
 }
 

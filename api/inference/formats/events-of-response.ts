@@ -1,5 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import { namedEvent } from './stream-text.ts';
+import { typedEvent } from './stream-text.ts';
 import { piecesOf } from './text-pieces.ts';
 import { records, textOf } from './values.ts';
 
@@ -9,8 +9,7 @@ export type WriteEvent = (type: string, members: object) => Buffer;
 /** The stream that a whole response would have been: every item and part is added empty, and done with all its content. */
 export function eventsOfResponse(response: Record<string, unknown>): Buffer {
   let sequence = 0;
-  const write: WriteEvent = (type, members) =>
-    namedEvent(type, Buffer.from(JSON.stringify({ type, sequence_number: sequence++, ...members })));
+  const write: WriteEvent = (type, members) => typedEvent(type, { sequence_number: sequence++, ...members });
   const { output_text: _, ...members } = response;
   // Events name the item that they belong to, so each has an id.
   const items = records(response.output).map((item, index) =>

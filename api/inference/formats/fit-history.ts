@@ -3,7 +3,7 @@ import { isRecord } from '#core/is-record.ts';
 import { reasoningInDetails, reasoningInParts, reasoningTextOf } from '../price/answer-part.ts';
 import { fitCallId } from './call-id-rules.ts';
 import { signedPartOf } from './signed-reasoning.ts';
-import { recordOf, records, textOf } from './values.ts';
+import { mapRecords, recordOf, records, textOf } from './values.ts';
 
 /*
  * Earlier answers of a chat, as one server takes them. Clients and gateways write members of many vendors into them, and strict
@@ -19,7 +19,7 @@ type HistoryDialect = Pick<
 
 /** @returns The same list where the server takes it as it is. */
 export const fitAnswers = (messages: readonly unknown[], dialect: HistoryDialect): readonly unknown[] =>
-  mapEach(messages, (message) =>
+  mapRecords(messages, (message) =>
     message.role === 'tool' ? fitResult(message, dialect) : fitAnswer(message, dialect),
   );
 
@@ -93,16 +93,12 @@ const isSame = (one: Message, other: Message): boolean => {
   return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
 };
 
-/** The same list where each entry stays the same. */
-function mapEach(list: readonly unknown[], map: (each: Message) => Message): readonly unknown[] {
-  const mapped = list.map((each) => (isRecord(each) ? map(each) : each));
-  return mapped.every((each, index) => each === list[index]) ? list : mapped;
-}
-
 function fitContent(content: unknown, dialect: HistoryDialect): unknown {
   if (!Array.isArray(content)) return content;
   const taken = content.filter((part) => !isRecord(part) || isPartTaken(part, dialect));
-  const fitted = mapEach(taken.length === content.length ? content : taken, (part) => fitPart(part, dialect));
+  const fitted = mapRecords(taken.length === content.length ? content : taken, (part) =>
+    fitPart(part, dialect),
+  );
   return fitted.length === 0 ? null : fitted;
 }
 
@@ -132,7 +128,7 @@ const TEXT_MEMBERS = 2;
 /** `null`: there are none, and servers refuse an empty list. */
 function fitCalls(calls: unknown, dialect: HistoryDialect): unknown {
   if (!Array.isArray(calls)) return calls;
-  return calls.length === 0 ? null : mapEach(calls, (call) => fitCall(call, dialect));
+  return calls.length === 0 ? null : mapRecords(calls, (call) => fitCall(call, dialect));
 }
 
 function fitCall(call: Message, { signsCalls, callIds }: HistoryDialect): Message {
@@ -174,7 +170,7 @@ export function cacheMarksIn(list: unknown, path: string): string[] {
 /** The same list without these marks. */
 export function withoutCacheMarks(list: unknown): unknown {
   if (!Array.isArray(list)) return list;
-  return mapEach(list, (each) => {
+  return mapRecords(list, (each) => {
     const { content, function: named } = each;
     const inside = Array.isArray(content) ? withoutCacheMarks(content) : content;
     const plain = isRecord(named) && MARK in named ? withoutMark(named) : named;

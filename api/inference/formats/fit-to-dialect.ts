@@ -247,7 +247,6 @@ const isNamed = (message: unknown): message is Record<string, unknown> =>
 /** The name in an earlier answer is what its vendor calls its model, and asks for nothing. */
 function nameMessages(value: AskedBody['value'], unsupported: UnsupportedFields): void {
   const messages = Array.isArray(value?.messages) ? value.messages : [];
-  // The name of an earlier answer is history, and asks for nothing.
   for (const [index, message] of messages.entries())
     if (isNamed(message) && message.role !== 'assistant') unsupported.leaveOut(`messages[${index}].name`);
 }

@@ -14,7 +14,7 @@ import type { EventTextCount } from '../price/stream-text-count.ts';
 import { noTokens } from '../price/usage.ts';
 import { madeCallId } from './call-numbers.ts';
 import { blockOfKind, EMPTY_MESSAGE, emptyMembers, hasPieces, MessageBlocks } from './message-blocks.ts';
-import { namedEvent, namedText, objectIn, presentMember, typeOf } from './stream-text.ts';
+import { namedEvent, objectIn, presentMember, typedEvent, typeOf } from './stream-text.ts';
 import { messagesCounters, NULL_USAGE_MEMBERS } from './usage-text.ts';
 
 /** How many blocks had begun when an event like this one was found to be as documented. */
@@ -147,10 +147,7 @@ export class MessageRepair {
     const { ended, number } = this.#beginBlock(index, known);
     return Buffer.concat([
       ended,
-      namedText(
-        'content_block_start',
-        JSON.stringify({ type: 'content_block_start', index: number, content_block }),
-      ),
+      typedEvent('content_block_start', { index: number, content_block }),
       withNumber('content_block_delta', event, number),
     ]);
   }
@@ -177,8 +174,7 @@ const NOTHING = Buffer.alloc(0);
 const NOTHING_USED = { ...NULL_USAGE_MEMBERS, ...messagesCounters(noTokens) };
 const NOT_ENDED = '{"stop_reason":null,"stop_sequence":null}';
 
-const endOf = ({ number }: ShownBlock): Buffer =>
-  namedText('content_block_stop', JSON.stringify({ type: 'content_block_stop', index: number }));
+const endOf = ({ number }: ShownBlock): Buffer => typedEvent('content_block_stop', { index: number });
 
 const withNumber = (type: string, event: JsonObject, number: number): Buffer =>
   namedEvent(type, rebuildJsonObject(event, new MemberChanges([['index', String(number)]])));

@@ -205,7 +205,7 @@ function both(name: string, kind: PieceKind): [string, PieceKind][] {
   ];
 }
 
-/** What is said as a whole replaces the pieces of it. */
+/** A whole text replaces its pieces. */
 function addText({ texts, added }: Item, member: string, event: Readonly<Members>): void {
   const whole = event[member];
   if (typeof whole === 'string') texts.set(member, whole);

@@ -18,7 +18,7 @@ import {
   type WholeItem,
   withMissingItems,
 } from './response-items.ts';
-import { namedEvent, namedText, objectIn } from './stream-text.ts';
+import { namedEvent, objectIn, typedEvent } from './stream-text.ts';
 import { recordOf, records, textOf } from './values.ts';
 
 type Members = Record<string, unknown>;
@@ -293,10 +293,7 @@ const ITEM_BYTES = 1_024;
 const writerFor =
   ({ sequence_number: number }: Readonly<Members>): WriteEvent =>
   (type, members) =>
-    namedText(
-      type,
-      JSON.stringify({ type, ...(number === undefined ? {} : { sequence_number: number }), ...members }),
-    );
+    typedEvent(type, { ...(number === undefined ? {} : { sequence_number: number }), ...members });
 
 /** The item of an event with some members changed; a copy. */
 function withMembers(event: JsonObject, changes: MemberChanges): Buffer {

@@ -12,7 +12,7 @@ import { buildResponsesBody } from './responses-body.ts';
 import { echoOf } from './responses-echo.ts';
 import { countResponsesMedia } from './responses-media.ts';
 import { ResponsesStream } from './responses-stream.ts';
-import { idIn, namedEvent } from './stream-text.ts';
+import { idIn, typedEvent } from './stream-text.ts';
 
 const capFields: ReadonlySet<string> = new Set(['max_output_tokens']);
 
@@ -64,7 +64,7 @@ function echoedBy(plan: Pick<CallPlan, 'body'>): object {
 }
 
 const numbered = (type: string, sequence_number: number, members: object): Buffer =>
-  namedEvent(type, Buffer.from(JSON.stringify({ type, sequence_number, ...members })));
+  typedEvent(type, { sequence_number, ...members });
 
 function readRequest(body: unknown): ReadRequest {
   const checked = parseResponsesRequest(body);

@@ -29,6 +29,10 @@ export const dataText = (json: string): Buffer => Buffer.from(`data: ${json}\n\n
 export const namedText = (name: string, json: string): Buffer =>
   Buffer.from(`event: ${name}\ndata: ${json}\n\n`);
 
+/** An event whose data names it too. */
+export const typedEvent = (type: string, members: object): Buffer =>
+  namedText(type, JSON.stringify({ type, ...members }));
+
 const DATA = Buffer.from('data: ');
 const EVENT_END = Buffer.from('\n\n');
 

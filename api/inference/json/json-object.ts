@@ -225,7 +225,7 @@ function findMember(object: JsonObject, key: string): JsonMember | undefined {
 export class MemberChanges {
   readonly keys: string[] = [];
   readonly values: (string | Buffer | null)[] = [];
-  /** Where each key is in a long list: a body may have 60,000 keys that its server is not sent. */
+  /** The place of each key in a long list: a body may have 60,000 keys that its server is not sent. */
   #places: Map<string, number> | null = null;
 
   constructor(changes: readonly (readonly [key: string, value: string | Buffer | null])[] = []) {

@@ -1,3 +1,4 @@
+import { COMPARED_CALLS_CHARS_MAX } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { parseExact } from '../json/exact-json.ts';
 import { answerBounds, scanJsonObject } from '../json/json-object.ts';
@@ -8,7 +9,7 @@ export interface ComparedText {
   charsLeft: number;
 }
 
-export const newComparedText = (): ComparedText => ({ charsLeft: 4_194_304 });
+export const newComparedText = (): ComparedText => ({ charsLeft: COMPARED_CALLS_CHARS_MAX });
 
 /**
  * The arguments of one streamed call without what its server says twice. Some servers send all of the text so far in every piece

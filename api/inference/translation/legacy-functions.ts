@@ -9,7 +9,7 @@ import { cacheOf } from './cache-marks.ts';
  * clients still send them.
  */
 
-/** Whether the caller wants to be answered in that way: whoever knows tools is answered with those. */
+/** True where the caller knows functions alone. A caller that knows tools is answered with tools. */
 export const hasLegacyFunctions = ({ tools, functions }: Readonly<Record<string, unknown>>): boolean =>
   records(tools).length === 0 && records(functions).length > 0;
 

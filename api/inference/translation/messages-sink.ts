@@ -3,7 +3,7 @@ import type { AssistantPart } from '#core/conversation/conversation.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { markCallSignature, signatureOfCall } from '../formats/call-signature.ts';
 import { markIssuer } from '../formats/signed-reasoning.ts';
-import { namedText } from '../formats/stream-text.ts';
+import { namedText, typedEvent } from '../formats/stream-text.ts';
 import { inputOf } from '../formats/tool-input.ts';
 import { messagesCounters, messagesUsageText, NULL_USAGE_MEMBERS } from '../formats/usage-text.ts';
 import { JsonScan } from '../json/json-scan.ts';
@@ -104,7 +104,7 @@ export class MessagesSink implements AnswerSink {
     const last = `{"type":"message_delta","delta":${delta},"usage":${messagesUsageText(tokens, shown)}}`;
     const events: Buffer[] = [];
     for (let open = this.#open; open !== null; open = this.#open) events.push(this.#next(open));
-    return Buffer.concat([...events, namedText('message_delta', last), event('message_stop', {})]);
+    return Buffer.concat([...events, namedText('message_delta', last), typedEvent('message_stop', {})]);
   }
 
   /** What was read is known at the end alone. */
@@ -120,7 +120,7 @@ export class MessagesSink implements AnswerSink {
       ...NULL_MEMBERS,
       usage: { ...NULL_USAGE_MEMBERS, ...messagesCounters(NOTHING_COUNTED) },
     };
-    return event('message_start', { message });
+    return typedEvent('message_start', { message });
   }
 
   #inBlock(content: BlockContent, delta: object): Buffer {
@@ -143,7 +143,7 @@ export class MessagesSink implements AnswerSink {
     const delta = { type: 'signature_delta', signature: markIssuer(signature, issuer) };
     const own = ofReasoning === undefined ? undefined : this.#reasonings[ofReasoning];
     // Clients find the block by its number, although it has ended.
-    if (own?.ended === true) return event('content_block_delta', { index: own.index, delta });
+    if (own?.ended === true) return typedEvent('content_block_delta', { index: own.index, delta });
     const signed = own ?? this.#last;
     if (signed?.content.type === THINKING.type && !signed.isSigned) {
       signed.isSigned = true;
@@ -164,7 +164,7 @@ export class MessagesSink implements AnswerSink {
 
   #delta(block: Block, delta: object): Buffer {
     if (block === this.#open) {
-      const shown = event('content_block_delta', { index: this.#begun - 1, delta });
+      const shown = typedEvent('content_block_delta', { index: this.#begun - 1, delta });
       return block.next === null ? shown : Buffer.concat([shown, this.#advance()]);
     }
     // Of a block that has ended there is nothing but white space left.
@@ -187,7 +187,7 @@ export class MessagesSink implements AnswerSink {
     block.ended = true;
     this.#open = block.next;
     if (block.next === null) this.#last = null;
-    const stop = event('content_block_stop', { index: this.#begun - 1 });
+    const stop = typedEvent('content_block_stop', { index: this.#begun - 1 });
     return block.next === null ? stop : Buffer.concat([stop, this.#begin(block.next)]);
   }
 
@@ -196,8 +196,8 @@ export class MessagesSink implements AnswerSink {
     const index = this.#begun++;
     block.index = index;
     return Buffer.concat([
-      event('content_block_start', { index, content_block: content }),
-      ...waiting.splice(0).map((delta) => event('content_block_delta', { index, delta })),
+      typedEvent('content_block_start', { index, content_block: content }),
+      ...waiting.splice(0).map((delta) => typedEvent('content_block_delta', { index, delta })),
     ]);
   }
 }
@@ -236,9 +236,6 @@ const TEXT = { type: 'text', text: '', citations: null };
 /** The model makes its calls itself; no program that it has written does. */
 const DIRECT = { caller: { type: 'direct' } } as const;
 const THINKING = { type: 'thinking', thinking: '', signature: '' };
-
-const event = (type: string, members: object): Buffer =>
-  namedText(type, JSON.stringify({ type, ...members }));
 
 const STOP_REASONS = {
   stop: 'end_turn',

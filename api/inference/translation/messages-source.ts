@@ -266,7 +266,7 @@ interface OpenBlock {
   /** The signature was said. */
   isSigned: boolean;
   citations: Record<string, unknown>[];
-  /** Where its text stands in that of the answer. */
+  /** The place of its text in the text of the answer. */
   from: number;
   to: number;
 }

@@ -8,7 +8,7 @@ import { callerTool, type ToolNaming } from './tool-names.ts';
 
 interface SentTool {
   tool: Record<string, unknown>;
-  /** Where it stands; ends in a dot. */
+  /** The place of the tool in the body, with a dot at its end. */
   path: string;
 }
 

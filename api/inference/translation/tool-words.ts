@@ -19,7 +19,7 @@ export const verbosityAt = (level: string | null, at: string): Conversation['ver
 export function refuseLoneChoice({ tools, toolChoice }: Conversation, unsupported: UnsupportedFields): void {
   if (tools.length > 0 || toolChoice === null) return;
   if (toolChoice.type === 'required' || toolChoice.type === 'tool')
-    unsupported.add('tool_choice', 'a tool that has to be called and is not sent');
+    unsupported.add('tool_choice', 'a tool that must be called and is not sent');
 }
 
 export interface ChatCall {

@@ -254,7 +254,7 @@ function findDetail(body: unknown): Record<string, unknown> {
   return first;
 }
 
-/** A text, an object with one, or a list of what is wrong and where. What was sent there stays with whoever sent it. */
+/** The value is a text, an object with one, or a list of faults with their places. The sent values in such a list are not shown. */
 function textOfDetail(detail: unknown): string | undefined {
   if (typeof detail === 'string') return detail;
   if (isRecord(detail)) return [detail.error, detail.message].find((text) => typeof text === 'string');
