@@ -2,7 +2,9 @@ import { isAscii } from 'node:buffer';
 import { isRecord } from '#core/is-record.ts';
 import { ANSWER_DEPTH_MAX, JSON_DEPTH_MAX } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
+import { endOfString } from './end-of-string.ts';
 import { decodeKey, disguisedName, lettersOfKey } from './key-spelling.ts';
+import { PARSED_AT_ONCE, parseInSteps } from './parse-in-steps.ts';
 
 /**
  * The byte ranges of a JSON object's own members, so that a few values can be replaced while every other byte
@@ -54,7 +56,6 @@ export const answerBounds: JsonBounds = { ...UNBOUNDED, depthMax: ANSWER_DEPTH_M
 export const anyDepth: JsonBounds = { ...UNBOUNDED, depthMax: Number.POSITIVE_INFINITY };
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
@@ -84,7 +85,7 @@ export function readJsonObject(
   return typeof object === 'string' ? whyNot(bytes, object) : parseScanned(bytes, latin1, object);
 }
 
-/** The same with a turn of the event loop for the scan and one for the parse. It yields the name of the one that is done. */
+/** The same with a turn of the event loop for the scan, and one or more for the parse. It yields the name of the one that is done. */
 export function* readJsonObjectInSteps(
   bytes: Buffer,
   bounds: JsonBounds,
@@ -93,7 +94,10 @@ export function* readJsonObjectInSteps(
   const object = scan(bytes, latin1, bounds);
   if (typeof object === 'string') return whyNot(bytes, object);
   yield 'scan';
-  return parseScanned(bytes, latin1, object);
+  if (object.keyCount + object.valueCount <= PARSED_AT_ONCE) return parseScanned(bytes, latin1, object);
+  const value = yield* parseInSteps(bytes);
+  if (value === undefined) return 'not_json';
+  return isRecord(value) ? { object, value } : 'not_an_object';
 }
 
 const whyNot = (bytes: Buffer, failure: ScanFailure): ScanFailure | 'not_json' =>
@@ -329,24 +333,6 @@ function separate(out: Buffer, at: number): number {
   if (at === 1) return at;
   out[at] = COMMA;
   return at + 1;
-}
-
-/**
- * The index of the closing quote, or the last index where there is none. A string with an escaped quote mostly has many, so
- * its rest is read byte by byte: two million searches for the next quote would take five times as long.
- */
-function endOfString(bytes: Buffer, text: string, openedAt: number): number {
-  const quoteAt = text.indexOf('"', openedAt + 1);
-  if (quoteAt < 0) return text.length - 1;
-  let slashes = 0;
-  while (bytes[quoteAt - 1 - slashes] === BACKSLASH) slashes++;
-  if (slashes % 2 === 0) return quoteAt;
-  for (let at = quoteAt + 1; at < bytes.length; at++) {
-    const code = bytes[at];
-    if (code === QUOTE) return at;
-    if (code === BACKSLASH) at++;
-  }
-  return text.length - 1;
 }
 
 const isDigit = (code: number | undefined) => code !== undefined && code >= 0x30 && code <= 0x39;

@@ -1,4 +1,5 @@
 import { randomBase62 } from '#core/ids.ts';
+import { parseInSteps } from './parse-in-steps.ts';
 
 const TAB = 0x09;
 const LINE_END = 0x0a;
@@ -21,6 +22,9 @@ const SAFE_DIGITS = 15;
 /** Many short runs are copied faster one byte at a time than by a call of `copy` for each. */
 const COPIED_RUN_BYTES = 128;
 
+/** The length of a text that is parsed in one turn of the event loop. */
+const LONG_BYTES = 64 * 1024;
+
 /**
  * Carries numbers through a parse and a print with every digit, at a cost that grows only with the text. Callers keep ids of 64
  * bits as numbers, and a float would change their last digits. A number that a float might print otherwise becomes a string with a
@@ -34,7 +38,7 @@ export class NumberMarks {
   /** The value of a JSON text with marked numbers; `null`: no number of the text needs a mark. Throws where it is no JSON. */
   parse(bytes: Buffer): { value: unknown } | null {
     const places = findInexactNumbers(bytes);
-    return places === null ? null : { value: JSON.parse(this.#withMarks(bytes, places)) };
+    return places === null ? null : { value: JSON.parse(this.#withMarks(bytes, places).toString('utf8')) };
   }
 
   /** The same for a large text, in steps that are each short enough for one turn of the event loop. */
@@ -42,15 +46,17 @@ export class NumberMarks {
     const places = findInexactNumbers(bytes);
     if (places === null) return null;
     yield 'find numbers';
-    const text = this.#withMarks(bytes, places);
+    const marked = this.#withMarks(bytes, places);
     yield 'mark numbers';
-    return { value: JSON.parse(text) };
+    return {
+      value: marked.length < LONG_BYTES ? JSON.parse(marked.toString('utf8')) : yield* parseInSteps(marked),
+    };
   }
 
-  #withMarks(bytes: Buffer, places: readonly number[]): string {
+  #withMarks(bytes: Buffer, places: readonly number[]): Buffer {
     // A caller cannot guess it, so no text of a caller's is taken for a marked number.
     this.#mark ??= String.fromCharCode(MARK_LETTER) + randomBase62(11);
-    return markNumbers(bytes, places, this.#mark).toString('utf8');
+    return markNumbers(bytes, places, this.#mark);
   }
 
   /** The digits of a marked number; `null`: the text is no marked number. */
