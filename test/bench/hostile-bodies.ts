@@ -142,6 +142,18 @@ const withParts =
 const textInText = (levels: number, text: string): string =>
   levels === 0 ? text : textInText(levels - 1, JSON.stringify({ a: text }));
 
+/** A tool whose schema is that of `d0`, which leads on to the next, and so on to the last. */
+const withReferences = (level: (at: number) => string, last: string): Make => {
+  const levels = list(60, (at) => `"d${at}":{"$ref":"#/$defs/d${at + 1}",${level(at)}}`);
+  return withSchema(`{"allOf":[{"$ref":"#/$defs/d0"}],"$defs":{${levels},"d60":${last}}}`);
+};
+/** A schema in a sum or a choice, and so on. */
+const schemaInSchema = (levels: number, keyword: 'allOf' | 'anyOf', inner: string): string =>
+  levels === 0
+    ? inner
+    : `{"${keyword}":[${schemaInSchema(levels - 1, keyword, inner)},{"required":["q${levels}"]}]}`;
+const requiredNames = (): string => `{"required":[${fitting(VALUES - 500, (at) => `"r${at}"`)}]}`;
+
 const key = (at: number, chars = 190): string => `"${'k'.repeat(chars)}${at}"`;
 const LONG_NUMBER = '12345678901234567890123456789012345678';
 const ID = '12345678901234567890123456789012345';
@@ -255,6 +267,27 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
   ],
   ['many values', withMembers(`"metadata":{"a":[${fitting(VALUES, () => `"${'v'.repeat(36)}"`)}]}`)],
   ['many values in a schema', withSchema(`{"enum":[${fitting(VALUES, () => `"${'v'.repeat(36)}"`)}]}`)],
+  ['many different values', withMembers(`"metadata":{"a":[${fitting(VALUES, (at) => `"v${at}"`)}]}`)],
+  [
+    'many names under references in a schema',
+    withReferences((at) => `"required":["q${at}"]`, requiredNames()),
+  ],
+  [
+    'many properties under references in a schema',
+    withReferences(
+      (at) => `"required":["q${at}"]`,
+      `{"properties":{${fitting(KEYS - 300, (at) => `${key(at, 20)}:{}`)}}}`,
+    ),
+  ],
+  [
+    'one long property under references in a schema',
+    withReferences(
+      (at) => `"properties":{"p":{"x":${at}}}`,
+      `{"properties":{"p":{"description":"${'x'.repeat(BYTES - 8_000)}"}}}`,
+    ),
+  ],
+  ['many names under sums in a schema', withSchema(schemaInSchema(27, 'allOf', requiredNames()))],
+  ['many names under choices in a schema', withSchema(schemaInSchema(27, 'anyOf', requiredNames()))],
   [
     'deep lists side by side',
     withMembers(`"metadata":{"a":[${list(shareOf(6_500), () => '['.repeat(60) + ']'.repeat(60))}]}`),

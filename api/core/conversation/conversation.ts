@@ -108,6 +108,8 @@ export interface FunctionTool extends Cached {
   description: string | null;
   /** A JSON Schema; `null`: any object. */
   parameters: unknown;
+  /** The place of `parameters` in the caller's body; missing: they are not the caller's. */
+  parametersAt?: string;
   strict: boolean | null;
   /** The place of `strict` in the caller's body; missing: the tool cannot have it. */
   strictAt?: string;

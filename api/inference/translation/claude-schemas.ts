@@ -4,7 +4,7 @@ import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import type { NumberMarks } from '../json/number-marks.ts';
 import { writeCache } from './cache-marks.ts';
 import type { ClaudeLimits } from './claude-limits.ts';
-import { flatSchema } from './flat-schema.ts';
+import { FlatRoom, flatSchema } from './flat-schema.ts';
 import { modernSchema } from './modern-schema.ts';
 import { structuredSchema } from './structured-schema.ts';
 import { objectSchema } from './tool-words.ts';
@@ -39,22 +39,28 @@ export function writeSchemas(
   marks: NumberMarks,
 ): WrittenSchemas {
   const room = new SchemaRoom(limits);
+  const flatRoom = new FlatRoom();
   const { format, instruction } = writeFormat(answerFormat, room, unsupported, marks);
   return {
-    tools: tools.length === 0 ? undefined : tools.map((tool) => writeTool(tool, room, unsupported, marks)),
+    tools:
+      tools.length === 0
+        ? undefined
+        : tools.map((tool) => writeTool(tool, { room, flatRoom, unsupported, marks })),
     format,
     instruction,
   };
 }
 
-function writeTool(
-  tool: FunctionTool,
-  room: SchemaRoom,
-  unsupported: UnsupportedFields,
-  marks: NumberMarks,
-): object {
-  const { name, description, parameters, strict, strictAt } = tool;
-  const schema = toolSchema(parameters);
+interface Writing {
+  room: SchemaRoom;
+  flatRoom: FlatRoom;
+  unsupported: UnsupportedFields;
+  marks: NumberMarks;
+}
+
+function writeTool(tool: FunctionTool, { room, flatRoom, unsupported, marks }: Writing): object {
+  const { name, description, parameters, parametersAt, strict, strictAt } = tool;
+  const schema = toolSchema(parameters, parametersAt, flatRoom, unsupported);
   const structured = strict === true ? structuredSchema(schema, marks) : schema;
   const isHeld = strict === true && room.takes(structured, true);
   if (strict === true && !isHeld && strictAt !== undefined) unsupported.leaveOut(strictAt);
@@ -67,10 +73,22 @@ function writeTool(
   };
 }
 
-function toolSchema(parameters: unknown): unknown {
+function toolSchema(
+  parameters: unknown,
+  parametersAt: string | undefined,
+  room: FlatRoom,
+  unsupported: UnsupportedFields,
+): unknown {
   const schema = objectSchema(modernSchema(parameters));
-  return isRecord(schema) ? flatSchema(schema) : schema;
+  if (!isRecord(schema)) return schema;
+  const flat = flatSchema(schema, room);
+  for (const keyword of SUMS)
+    if (room.isUsedUp && schema[keyword] !== undefined && parametersAt !== undefined)
+      unsupported.leaveOut(`${parametersAt}.${keyword}`);
+  return flat;
 }
+
+const SUMS = ['anyOf', 'oneOf', 'allOf'] as const;
 
 function writeFormat(
   format: Conversation['answerFormat'],

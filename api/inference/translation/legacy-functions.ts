@@ -22,6 +22,7 @@ export const readFunctions = (functions: unknown, unsupported: UnsupportedFields
       name: textOf(each.name),
       description: unsupported.text(each.description, `${path}description`),
       parameters: each.parameters ?? null,
+      parametersAt: `${path}parameters`,
       strict: unsupported.boolean(each.strict, `${path}strict`),
       strictAt: `${path}strict`,
       ...cacheOf(each),

@@ -58,6 +58,7 @@ function readTool(tool: Record<string, unknown>, path: string, unsupported: Unsu
     name: textOf(named?.name),
     description: unsupported.text(named?.description, `${path}function.description`),
     parameters: named?.parameters ?? null,
+    parametersAt: `${path}function.parameters`,
     strict: unsupported.boolean(named?.strict, `${path}function.strict`),
     strictAt: `${path}function.strict`,
     ...(cached.cache === undefined && named !== null ? cacheOf(named) : cached),

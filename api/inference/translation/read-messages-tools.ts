@@ -58,6 +58,7 @@ function readTool(
       unsupported.records(tool.input_examples, `${path}input_examples`),
     ),
     parameters: tool.input_schema ?? null,
+    parametersAt: `${path}input_schema`,
     strict: isTooWide ? null : strict,
     strictAt: `${path}strict`,
     ...cacheOf(tool),

@@ -83,6 +83,7 @@ function readTool(
       name,
       description,
       parameters: tool.parameters ?? null,
+      parametersAt: `${path}parameters`,
       strict: unsupported.boolean(tool.strict, `${path}strict`),
       strictAt: `${path}strict`,
       ...cacheOf(tool),
