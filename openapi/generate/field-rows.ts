@@ -181,6 +181,10 @@ export const knownFields: Readonly<Record<FormatName, readonly KnownField[]>> = 
       parameters: { type: 'object' },
     }),
     withTool('a hosted tool of type tool_search', { type: 'tool_search' }),
+    withTool('a tool of type shell that you run', { type: 'shell', environment: { type: 'local' } }),
+    withTool('a tool of type local_shell', { type: 'local_shell' }),
+    withTool('a tool of type apply_patch', { type: 'apply_patch' }),
+    withTool('a shell in a container', { type: 'shell', environment: { type: 'container_auto' } }),
     withTool('an offered search', { type: 'web_search' }),
     part('input', 'input_text', 'a link to an image', { type: 'input_image', image_url: LINK }),
     part('input', 'input_text', 'an inline image', {

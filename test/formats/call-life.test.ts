@@ -138,7 +138,7 @@ describe('what would reach state that is not the caller’s is refused by name',
   it.each([
     ['responses', 'file_search', { tools: [{ type: 'file_search', vector_store_ids: ['v'] }] }],
     ['responses', 'code_interpreter', { tools: [{ type: 'code_interpreter' }] }],
-    ['responses', 'shell', { tools: [{ type: 'shell' }] }],
+    ['responses', 'shell', { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] }],
     ['responses', 'mcp', { input: [{ type: 'additional_tools', tools: [{ type: 'mcp' }] }] }],
     ['responses', 'image_generation', { tool_choice: { type: 'image_generation' } }],
     ['messages', 'code_execution_20250825', { tools: [{ type: 'code_execution_20250825', name: 'x' }] }],

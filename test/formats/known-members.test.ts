@@ -105,6 +105,13 @@ const bodies: Readonly<Record<FormatName, object>> = {
       { type: 'additional_tools', tools: [{ type: 'function', name: 'f' }] },
       { type: 'apply_patch_call', call_id: 'd', operation: { type: 'delete_file', path: 'a' } },
       { type: 'apply_patch_call_output', call_id: 'd', output: 'x', status: 'completed' },
+      { type: 'shell_call', call_id: 'f', action: { commands: [] }, environment: { type: 'local' } },
+      {
+        type: 'shell_call_output',
+        call_id: 'f',
+        max_output_length: 9,
+        output: [{ stdout: '', stderr: '', outcome: { type: 'exit', exit_code: 0 } }],
+      },
       { type: 'computer_call', call_id: 'e', action: { type: 'wait' } },
       {
         type: 'computer_call_output',
@@ -121,6 +128,7 @@ const bodies: Readonly<Record<FormatName, object>> = {
     tools: [
       { type: 'function', name: 'f', parameters: schema },
       { type: 'web_search', filters: {}, user_location: { type: 'approximate' } },
+      { type: 'shell', environment: { type: 'local', skills: [] } },
     ],
     tool_choice: { type: 'function', name: 'f' },
     text: { format: { type: 'json_schema', name: 'a', schema } },

@@ -230,12 +230,12 @@ describe('a tool that the messages format brings in the middle of a conversation
 
 function callerTool(name: string, inner?: string) {
   return inner === undefined
-    ? { name, namespace: null, isCustom: false, isLegacy: false, isSearch: false }
+    ? { name, namespace: null, isCustom: false, isLegacy: false, ownType: null }
     : {
         name: inner.repeat(40),
         namespace: name.repeat(40),
         isCustom: false,
         isLegacy: false,
-        isSearch: false,
+        ownType: null,
       };
 }

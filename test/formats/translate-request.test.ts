@@ -426,7 +426,7 @@ describe('to the chat format', () => {
     ['tools[0].type', 'messages', { messages, tools: [{ type: 'bash_20250124', name: 'bash' }] }],
     ['messages[1].role', 'messages', { messages: [...messages, { role: 'assistant', content: 'It is' }] }],
     ['input[0].type', 'responses', { input: [{ type: 'item_reference', id: 'i' }] }],
-    ['tools[0].type', 'responses', { input: 'x', tools: [{ type: 'apply_patch' }] }],
+    ['tools[0].type', 'responses', { input: 'x', tools: [{ type: 'computer_use_preview' }] }],
     ['tool_choice', 'responses', { input: 'x', tool_choice: { type: 'apply_patch' } }],
   ])(
     'what the meaning hangs on, and the format has no words for, is refused by its name: %s',

@@ -124,9 +124,12 @@ export interface CallerTool {
   isCustom: boolean;
   /** It is one of the `functions` that chats had before there were tools, and is called in that way. */
   isLegacy: boolean;
-  /** It is a search for tools that the caller runs, and has a type of its own in place of a name. */
-  isSearch: boolean;
+  /** The caller runs it, and it has a type of its own in place of a name; `null`: it has a name. */
+  ownType: OwnToolType | null;
 }
+
+/** The types of tools that the caller runs, and that have items of their own in the responses format. */
+export type OwnToolType = 'tool_search' | 'shell' | 'local_shell' | 'apply_patch';
 
 export type ToolNames = ReadonlyMap<string, CallerTool>;
 

@@ -55,11 +55,23 @@ export function eventsBeforeEnd(
 export function begunItem(item: Record<string, unknown>): object {
   const begun: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(item)) {
+    if (name === 'action' && isRun(item)) begun.action = withEmptyLists(value);
     if (NOT_YET.has(name)) continue;
     begun[name] = WRITTEN.has(name) ? nothingOf(value) : RESULTS.has(name) ? null : value;
   }
   return 'status' in item ? { ...begun, status: 'in_progress' } : begun;
 }
+
+/** Clients read the commands of a shell's call from its beginning on, and fail where it has no place for them. */
+const isRun = ({ type }: Record<string, unknown>): boolean =>
+  type === 'shell_call' || type === 'local_shell_call';
+
+const withEmptyLists = (action: unknown): unknown =>
+  isRecord(action)
+    ? Object.fromEntries(
+        Object.entries(action).map(([name, value]) => [name, Array.isArray(value) ? [] : value]),
+      )
+    : action;
 
 /** The arguments of some calls are a record. */
 function nothingOf(value: unknown): unknown {

@@ -3,6 +3,7 @@ import { isRecord } from '#core/is-record.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import { type JsonObject, type MemberChanges, rebuildJsonObject } from '../json/json-object.ts';
 import { fitResponsesCallIds } from './call-id-rules.ts';
+import { sayWhoRunsShells } from './caller-shells.ts';
 import { editMember } from './edit-member.ts';
 import { leaveOutForeignReasoning } from './foreign-reasoning.ts';
 import { encryptsReasoning, takenEffort } from './reasoning-words.ts';
@@ -27,6 +28,7 @@ export function buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId
   writeOutputCap(plan, candidate, { fields: [ownField], ownField, onlyOwn: false, required: false }, changes);
   // Some servers keep what nobody forbids them to: for all callers of the account.
   changes.set('store', 'false');
+  sayWhoRunsShells(plan.body, changes);
   askForEncryptedReasoning(plan.body, candidate, changes);
   if (routesBetweenVendors) writeRouterDialect(plan, candidate, agentId, changes);
   else {

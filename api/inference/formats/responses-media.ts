@@ -13,6 +13,7 @@ import {
   takeLinks,
   typeInLink,
 } from '../linked-images/linked-media.ts';
+import { isCallerShell } from '../policy/tool-policy.ts';
 import { typeName } from './unsupported-fields.ts';
 
 /**
@@ -45,6 +46,9 @@ function countItem(item: Record<string, unknown>, param: string, count: MediaCou
     case 'computer_call':
     case 'apply_patch_call':
     case 'apply_patch_call_output':
+    case 'local_shell_call':
+    case 'local_shell_call_output':
+    case 'shell_call_output':
     case 'compaction':
     case 'context_compaction':
     // Of searches and fetches, by their two names.
@@ -57,6 +61,8 @@ function countItem(item: Record<string, unknown>, param: string, count: MediaCou
     case 'tool_search_output':
     case 'additional_tools':
       return null;
+    case 'shell_call':
+      return refuseContainer(item, param);
     case 'item_reference':
       return refuseReference(param);
     default:
@@ -66,6 +72,15 @@ function countItem(item: Record<string, unknown>, param: string, count: MediaCou
       });
   }
 }
+
+/** A shell that a provider ran has its files in a container of the account that all callers share. */
+const refuseContainer = ({ environment }: Record<string, unknown>, param: string): ApiError | null =>
+  isCallerShell(environment)
+    ? null
+    : apiError('invalid_request', {
+        param: `${param}.environment`,
+        message: `\`${param}\` is a call of a shell in a container, which is not served. Send calls of a shell that you run, with \`"environment": {"type": "local"}\`.`,
+      });
 
 /** An item of an id and no type refers to what the operator's account has stored. */
 const isMessage = ({ role, content }: Record<string, unknown>): boolean =>

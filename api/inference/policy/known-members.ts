@@ -121,7 +121,8 @@ const kindTable: Readonly<Record<string, ObjectKind>> = {
   'responses item': {
     ...members('type', 'id', 'role', 'call_id', 'name', 'arguments', 'parsed_arguments', 'status', 'phase'),
     ...members('encrypted_content', 'format', 'signature', 'cache_control', 'namespace', 'input'),
-    ...members('operation', 'action', 'actions', 'execution'),
+    ...members('operation', 'action', 'actions', 'execution', 'max_output_length'),
+    environment: 'tool environment',
     content: 'responses part',
     output: 'responses part',
     summary: 'responses part',
@@ -130,9 +131,11 @@ const kindTable: Readonly<Record<string, ObjectKind>> = {
   'responses part': {
     ...members('type', 'text', 'refusal', 'file_id', 'file_data', 'file_url', 'filename', 'detail'),
     ...members('annotations', 'logprobs', 'parsed', 'input_audio', 'cache_control'),
+    ...members('stdout', 'stderr', 'outcome'),
     image_url: 'link',
     video_url: 'link',
   },
+  'tool environment': members('type', 'container_id', 'file_ids', 'memory_limit', 'network_policy', 'skills'),
   'responses text': { format: 'text format', verbosity: null },
   'text format': members('type', 'name', 'description', 'schema', 'strict'),
 
@@ -170,6 +173,7 @@ const kindTable: Readonly<Record<string, ObjectKind>> = {
     function: 'called function',
     custom: 'called function',
     ...members('format', 'input_examples', 'execution'),
+    environment: 'tool environment',
     citations: 'citations',
     tools: 'tool',
   },

@@ -9,13 +9,23 @@ import { serverToolType } from '../server-tools/tool-types.ts';
  */
 
 const isChatTool: IsServed = (type) => CALLER_DEFINED.has(type);
-/** `shell` and `local_shell` are not among those that the caller runs: some providers run them in a sandbox. */
-const isResponsesTool: IsServed = (type, { execution }) =>
+const isResponsesTool: IsServed = (type, { execution, environment }) =>
   CALLER_DEFINED.has(type) ||
   type === 'apply_patch' ||
+  type === 'local_shell' ||
+  (type === SHELL && isCallerShell(environment)) ||
   (type === TOOL_SEARCH && execution === 'client') ||
   /^computer(_use_preview|_\d{8})?$/.test(type);
 const TOOL_SEARCH = 'tool_search';
+const SHELL = 'shell';
+
+/** Where nothing is said of it, the caller runs the shell, and the gateway says so to the provider (`caller-shells.ts`). */
+export const isCallerShell = (environment: unknown): boolean =>
+  (environment ?? null) === null || (isRecord(environment) && environment.type === 'local');
+
+/** The gateway writes nothing into the tools of an item, so a shell there must say that the caller runs it. */
+const isBroughtTool: IsServed = (type, tool) =>
+  isResponsesTool(type, tool) && (type !== SHELL || isRecord(tool.environment));
 const isMessagesTool = (type: string): boolean =>
   type === 'custom' || /^(bash|text_editor|computer|computer_toolset|browser_toolset)_\d{8}$/.test(type);
 
@@ -50,7 +60,7 @@ const refuseOwnTools = (
 export function refuseResponsesTools(body: Readonly<Record<string, unknown>>): ApiError | null {
   return (
     refuseEach(body.input, 'input', ({ tools }, param) =>
-      refuseToolList(tools, `${param}.tools`, isResponsesTool),
+      refuseToolList(tools, `${param}.tools`, isBroughtTool),
     ) ?? refuseOwnTools(body, isResponsesTool)
   );
 }
@@ -169,7 +179,7 @@ function refuseTool(tool: unknown, param: string, isServed: IsServed): ApiError 
     return hasToBe(param, 'an object with a `type`, such as `function`');
   }
   if (!isServed(tool.type, tool))
-    return isServed(tool.type, { ...tool, execution: 'client' })
+    return isServed(tool.type, { ...tool, execution: 'client', environment: { type: 'local' } })
       ? hostedOnly(tool.type, param)
       : notServed(tool.type, param);
   return tool.type === 'namespace' ? refuseToolList(tool.tools, `${param}.tools`, isServed) : null;
@@ -229,7 +239,7 @@ function refusePluginSettings(plugin: Record<string, unknown>, param: string): A
 const hostedOnly = (type: string, param: string): ApiError =>
   apiError('tool_not_served', {
     param,
-    message: `The tool \`${type}\` is served where the caller runs it. Send it with \`"execution": "client"\`, or leave it out.`,
+    message: `The tool \`${type}\` is served where the caller runs it. Send it with \`${type === SHELL ? '"environment": {"type": "local"}' : '"execution": "client"'}\`, or leave it out.`,
   });
 
 const PLUGIN_SETTINGS = ['id', 'enabled', 'engine'];

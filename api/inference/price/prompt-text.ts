@@ -60,7 +60,13 @@ function itemBytes(item: Record<string, unknown>): number {
     case 'function_call_output':
     case 'custom_tool_call_output':
     case 'apply_patch_call_output':
+    case 'local_shell_call_output':
       return contentBytes(item.output);
+    case 'shell_call_output':
+      return listBytes(item.output, ({ stdout, stderr }) => textBytes(stdout) + textBytes(stderr));
+    case 'shell_call':
+    case 'local_shell_call':
+      return jsonBytes(item.action);
     case 'apply_patch_call':
       return jsonBytes(item.operation);
     case 'computer_call':

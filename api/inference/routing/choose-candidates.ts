@@ -1,4 +1,4 @@
-import type { Endpoint, Model } from '#core/catalog/catalog.ts';
+import type { Endpoint, FormatName, Model, Provider } from '#core/catalog/catalog.ts';
 import type { Dialect } from '#core/catalog/dialect.ts';
 import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import type { AskedDialect, AskedModel } from '#core/conversation/conversation.ts';
@@ -9,6 +9,7 @@ import type { Steps } from '../admit/steps.ts';
 import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { callFormats } from '../formats/call-formats.ts';
 import { isOfSigner } from '../formats/call-signature.ts';
+import { needsShellAsFunction } from '../formats/caller-shells.ts';
 import { type AskedBody, fitToDialect } from '../formats/fit-to-dialect.ts';
 import { withTurnsOf } from '../formats/fit-turns.ts';
 import { needsFunctions } from '../formats/function-tools.ts';
@@ -79,11 +80,8 @@ function* chooseFormat(
   const { dialect, asked: askedModel } = askedThere(each);
   const unmet = unmetPreference(preferences, each);
   if (unmet !== null) return noProvider(`provider.${unmet}`);
-  const native =
-    kind.ownFormat === null &&
-    formats.includes(format.name) &&
-    !(format.name === 'chat' && needsFunctions(dialect, value));
   const plain = !kind.capabilities.routesBetweenVendors;
+  const native = kind.ownFormat === null && passes(format.name, each.provider, { dialect, plain, value });
   const tools = searches ? withOneSearch(sentTools) : sentTools;
   const demand = { choice: value.tool_choice, requiresAll: preferences.requiresParameters };
   const offered = placeOfferedTools(tools, { ...each, format, native }, demand);
@@ -132,6 +130,18 @@ function* chooseFormat(
     return withAllRequired({ ...sent, format: ownFormat, ...names }, preferences, value);
   }
   return fitted({ ...sent, format: callFormats[to] }, { format: to, body, value: null }, { leftOut, hints });
+}
+
+/** Whether a provider is asked in the caller's own format: it speaks that, and takes all tools of the request in it. */
+function passes(
+  format: FormatName,
+  { formats }: Pick<Provider, 'formats'>,
+  { dialect, plain, value }: { dialect: Dialect; plain: boolean; value: Wanted['value'] },
+): boolean {
+  if (!formats.includes(format)) return false;
+  if (format === 'chat') return !needsFunctions(dialect, value);
+  const hasOther = formats.some((other) => other !== 'responses');
+  return format !== 'responses' || !hasOther || !needsShellAsFunction(dialect, plain, value);
 }
 
 interface AskedThere {

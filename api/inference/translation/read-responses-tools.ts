@@ -3,15 +3,9 @@ import { isRecord } from '#core/is-record.ts';
 import { HINTS, typeName, type UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { recordOf, records } from '../formats/values.ts';
 import { cacheOf } from './cache-marks.ts';
+import { CLIENT_TOOLS, type ClientToolType, describe } from './client-tools.ts';
 import { CUSTOM_PARAMETERS, customDescription } from './custom-tools.ts';
-import {
-  callerTool,
-  isToolSearch,
-  nameOfTool,
-  namespaceOf,
-  SEARCH_TOOL,
-  type ToolNaming,
-} from './tool-names.ts';
+import { callerTool, nameOfTool, namespaceOf, ownTool, ownTypeOf, type ToolNaming } from './tool-names.ts';
 
 export interface ToolReading {
   /** Tools that items bring, such as those that an earlier search for tools found. */
@@ -38,8 +32,10 @@ export function readTools(
   };
 }
 
-const chosenTool = (choice: Readonly<Record<string, unknown>>): CallerTool =>
-  isToolSearch(choice) ? SEARCH_TOOL : callerTool(nameOfTool(choice), namespaceOf(choice.namespace));
+function chosenTool(choice: Readonly<Record<string, unknown>>): CallerTool {
+  const ownType = ownTypeOf(choice);
+  return ownType === null ? callerTool(nameOfTool(choice), namespaceOf(choice.namespace)) : ownTool(ownType);
+}
 
 export const readToolList = (
   tools: unknown,
@@ -61,8 +57,10 @@ function readTool(
     unsupported.unknown(tool, path, NAMESPACE, HINTS);
     return readToolList(tool.tools, `${path}tools`, reading, namespaceOf(tool.name));
   }
-  const isSearch = isToolSearch(tool);
-  const name = naming.nameOf(isSearch ? SEARCH_TOOL : callerTool(nameOfTool(tool), namespace));
+  const ownType = ownTypeOf(tool);
+  const isSearch = ownType === 'tool_search';
+  if (ownType !== null && !isSearch) return [readClientTool(tool, path, ownType, reading)];
+  const name = naming.nameOf(isSearch ? ownTool(ownType) : callerTool(nameOfTool(tool), namespace));
   const description = unsupported.text(tool.description, `${path}description`);
   unsupported.unknown(tool, path, isSearch ? SEARCH : TOOL, HINTS);
   if (tool.type === 'custom') {
@@ -91,9 +89,27 @@ function readTool(
   ];
 }
 
+function readClientTool(
+  tool: Record<string, unknown>,
+  path: string,
+  type: ClientToolType,
+  { naming, unsupported }: ToolReading,
+): FunctionTool {
+  unsupported.unknown(tool, path, CLIENT_TOOL, HINTS);
+  return {
+    name: naming.nameOf(ownTool(type)),
+    description: describe(type, tool),
+    parameters: CLIENT_TOOLS[type].parameters,
+    strict: null,
+    ...cacheOf(tool),
+  };
+}
+
 const NAMESPACE = new Set(['type', 'name', 'tools']);
 // A tool whose loading is deferred is sent in full: the field says only when its schema is read.
 const TOOL = new Set(['type', 'name', 'description', 'parameters', 'strict', 'format', 'defer_loading']);
+// Programs that call tools are not served, so only the model calls it.
+const CLIENT_TOOL = new Set(['type', 'environment', 'allowed_callers']);
 const SEARCH = new Set(['type', 'execution', 'description', 'parameters']);
 
 function readToolChoice(

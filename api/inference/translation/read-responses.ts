@@ -13,7 +13,7 @@ import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { cacheOf, markLast } from './cache-marks.ts';
 import { customArguments } from './custom-tools.ts';
-import { isOwnCall, readOwnCall, readOwnOutput } from './own-calls.ts';
+import { type CallsByItem, isOwnCall, readOwnCall, readOwnOutput } from './own-calls.ts';
 import { readToolList, readTools, type ToolReading } from './read-responses-tools.ts';
 import { callerTool, callerToolsIn, namespaceOf, ToolNaming } from './tool-names.ts';
 import { readSearchCall, readSearchOutput, SEARCH_CALL, SEARCH_OUTPUT } from './tool-search.ts';
@@ -30,7 +30,15 @@ export function readResponses(
   const items =
     typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : records(body.input);
   const naming = new ToolNaming([body, ...items].flatMap(({ tools }) => callerToolsIn(tools)));
-  const reading: Reading = { system, turns: [], tools: [], searches: new Set(), naming, unsupported };
+  const reading: Reading = {
+    system,
+    turns: [],
+    tools: [],
+    searches: new Set(),
+    callsByItem: new Map(),
+    naming,
+    unsupported,
+  };
   for (const [index, item] of items.entries()) readItem(item, `input[${index}].`, reading);
   const text = unsupported.record(body.text, 'text');
   unsupported.unknown(text, 'text.', TEXT);
@@ -80,6 +88,7 @@ interface Reading extends ToolReading {
   turns: Turn[];
   /** The ids of the calls of searches for tools. */
   searches: Set<string>;
+  callsByItem: CallsByItem;
 }
 
 function readItem(item: Record<string, unknown>, path: string, reading: Reading): void {
@@ -129,8 +138,12 @@ function readItem(item: Record<string, unknown>, path: string, reading: Reading)
       readCompaction(item, path, reading);
       return;
     default:
-      if (isOwnCall(item)) answerOf(turns).push(readOwnCall(item));
-      turns.push(...readOwnOutput(item, (output) => readParts(output, `${path}output`, unsupported)));
+      if (isOwnCall(item)) answerOf(turns).push(readOwnCall(item, reading.naming, reading.callsByItem));
+      turns.push(
+        ...readOwnOutput(item, reading.callsByItem, (output) =>
+          readParts(output, `${path}output`, unsupported),
+        ),
+      );
       // The text of an earlier answer tells what a provider ran by itself for it.
       reading.tools.push(...readToolList(item.tools, `${path}tools`, reading));
   }

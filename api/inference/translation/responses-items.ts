@@ -7,6 +7,7 @@ import type {
 } from '#core/conversation/conversation.ts';
 import { signReasoning } from '../formats/signed-reasoning.ts';
 import { JsonScan } from '../json/json-scan.ts';
+import { CLIENT_TOOLS, clientCallItem } from './client-tools.ts';
 import { customInput } from './custom-tools.ts';
 import type { ToolNames } from './tool-names.ts';
 import { searchCallItem } from './tool-search.ts';
@@ -27,7 +28,8 @@ export function itemId({ id, parts }: WholeAnswer, index: number, names: ToolNam
 /** OpenAI answers 400 to an item of an earlier answer whose id does not begin as its type has it. */
 function prefixOf(part: AssistantPart, names: ToolNames): string {
   const tool = part.type === 'tool_call' ? names.get(part.name) : undefined;
-  if (tool?.isSearch) return 'tsc';
+  if (tool?.ownType === 'tool_search') return 'tsc';
+  if (tool !== undefined && tool.ownType !== null) return CLIENT_TOOLS[tool.ownType].idPrefix;
   return tool?.isCustom ? 'ctc' : PREFIXES[part.type];
 }
 
@@ -66,7 +68,8 @@ function reasoningItem(part: ReasoningPart, id: string, isBegun: boolean): objec
 function callItem(part: ToolCallPart, id: string, status: ItemStatus, names: ToolNames): object {
   const { id: callId, argumentsJson } = part;
   const tool = names.get(part.name);
-  if (tool?.isSearch) return searchCallItem(part, id, status);
+  if (tool?.ownType === 'tool_search') return searchCallItem(part, id, status);
+  if (tool !== undefined && tool.ownType !== null) return clientCallItem(tool.ownType, part, id, status);
   const isBegun = status !== 'in_progress';
   const named = {
     call_id: callId,

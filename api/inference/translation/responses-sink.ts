@@ -1,11 +1,12 @@
 import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
-import type { AssistantPart, TextPart, ToolCallPart } from '#core/conversation/conversation.ts';
+import type { AssistantPart, OwnToolType, TextPart, ToolCallPart } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
 import { parseJson } from '#core/parse-json.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { namedText } from '../formats/stream-text.ts';
 import { responsesUsageText } from '../formats/usage-text.ts';
 import { type AnswerSink, pieceBytes, type WrittenAnswer } from './answer-sink.ts';
+import { diffOf } from './client-tools.ts';
 import { customInput } from './custom-tools.ts';
 import { responseText, statusOf } from './responses-frame.ts';
 import {
@@ -134,7 +135,7 @@ export class ResponsesSink implements AnswerSink {
     return this.#event('response.output_item.done', { output_index: index, item });
   }
 
-  /** The text of a custom tool is known once all its JSON is here, and the arguments of a search are a record. */
+  /** The text of a custom tool is known once all its JSON is here, and the items of some tools have no arguments as a text. */
   #arguments(call: number, delta: string): Buffer {
     const index = this.#calls.get(call);
     const part = index === undefined ? undefined : this.#whole.parts[index];
@@ -144,7 +145,7 @@ export class ResponsesSink implements AnswerSink {
 
   #isShownWhole({ name }: ToolCallPart): boolean {
     const tool = this.#shown.names.get(name);
-    return tool?.isCustom === true || tool?.isSearch === true;
+    return tool !== undefined && (tool.isCustom || tool.ownType !== null);
   }
 
   /** What a piece has begun is added; what came before it is done, but for calls, which may come side by side. */
@@ -211,8 +212,7 @@ export class ResponsesSink implements AnswerSink {
       }
       case 'tool_call': {
         const tool = this.#shown.names.get(part.name);
-        // The item alone tells what is searched for.
-        if (tool?.isSearch) return [];
+        if (tool !== undefined && tool.ownType !== null) return this.#doneOwnCall(tool.ownType, part, at);
         if (tool?.isCustom) {
           const input = customInput(part.argumentsJson);
           return [
@@ -225,6 +225,16 @@ export class ResponsesSink implements AnswerSink {
         return [this.#event('response.function_call_arguments.done', { ...at, name, arguments: json })];
       }
     }
+  }
+
+  /** The item alone tells what is searched for, or run. */
+  #doneOwnCall(type: OwnToolType, part: ToolCallPart, at: object): Buffer[] {
+    const diff = type === 'tool_search' ? null : diffOf(type, part);
+    if (diff === null) return [];
+    return [
+      this.#event('response.apply_patch_call_operation_diff.delta', { ...at, delta: diff }),
+      this.#event('response.apply_patch_call_operation_diff.done', { ...at, diff }),
+    ];
   }
 
   #doneText(part: TextPart, at: object): Buffer[] {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CallerTool, ToolNames } from '#core/conversation/conversation.ts';
+import type { CallerTool, OwnToolType, ToolNames } from '#core/conversation/conversation.ts';
 import { recordOf, records, textOf } from '../formats/values.ts';
 
 export type { ToolNames } from '#core/conversation/conversation.ts';
@@ -22,8 +22,8 @@ const isFit = (name: string): boolean => name.length <= NAME_CHARS_MAX && /^[\w-
 const wantedName = ({ namespace, name }: CallerTool): string =>
   namespace === null ? name : `${namespace}${JOINT}${name}`;
 
-const identityOf = ({ namespace, name, isSearch }: CallerTool): string =>
-  JSON.stringify(isSearch ? [name] : [namespace, name]);
+const identityOf = ({ namespace, name, ownType }: CallerTool): string =>
+  JSON.stringify(ownType === null ? [namespace, name] : [ownType]);
 
 /**
  * Gives the tools of one request the names that they have at the provider: no two tools the same name, and each tool the same name in
@@ -43,7 +43,7 @@ export class ToolNaming {
     }
     // A tool that stands in no namespace keeps its name, because the caller's prompts speak of it.
     const isPlain = (tool: CallerTool): boolean =>
-      tool.namespace === null && !tool.isSearch && isFit(tool.name);
+      tool.namespace === null && tool.ownType === null && isFit(tool.name);
     for (const tool of tools) if (isPlain(tool)) this.#add(tool, tool.name);
     for (const tool of tools) {
       if (isPlain(tool)) continue;
@@ -78,8 +78,8 @@ export class ToolNaming {
   }
 }
 
-const differs = (given: string, { name, namespace, isCustom, isLegacy, isSearch }: CallerTool): boolean =>
-  isCustom || isLegacy || isSearch || namespace !== null || given !== name;
+const differs = (given: string, { name, namespace, isCustom, isLegacy, ownType }: CallerTool): boolean =>
+  isCustom || isLegacy || ownType !== null || namespace !== null || given !== name;
 
 /** A name that two different tools share by chance alone. */
 function hashedName(tool: CallerTool, attempt: number): string {
@@ -96,14 +96,17 @@ function hashedName(tool: CallerTool, attempt: number): string {
 export function callerToolsIn(tools: unknown, namespace: string | null = null): CallerTool[] {
   return records(tools).flatMap((tool) => {
     if (tool.type === 'namespace') return callerToolsIn(tool.tools, namespaceOf(tool.name));
-    if (isToolSearch(tool)) return [SEARCH_TOOL];
+    const ownType = ownTypeOf(tool);
+    if (ownType !== null) return [ownTool(ownType)];
     return [{ ...callerTool(nameOfTool(tool), namespace), isCustom: isCustomTool(tool) }];
   });
 }
 
-/** A search for tools that the caller runs: policy serves no other of this type. */
-export const isToolSearch = ({ type }: Readonly<Record<string, unknown>>): boolean =>
-  type === SEARCH_TOOL.name;
+/** The type of a tool that has no name. Policy serves those alone that the caller runs. */
+export const ownTypeOf = ({ type }: Readonly<Record<string, unknown>>): OwnToolType | null =>
+  OWN_TYPES.find((own) => own === type) ?? null;
+
+const OWN_TYPES: readonly OwnToolType[] = ['tool_search', 'shell', 'local_shell', 'apply_patch'];
 
 /** A custom tool of the messages format is a function with a schema, and its type may be left out. */
 const isCustomTool = ({ type, input_schema }: Readonly<Record<string, unknown>>): boolean =>
@@ -123,8 +126,8 @@ export const callerTool = (name: string, namespace: string | null = null): Calle
   namespace,
   isCustom: false,
   isLegacy: false,
-  isSearch: false,
+  ownType: null,
 });
 
-/** Its type, which is also its name at a provider that knows functions alone. */
-export const SEARCH_TOOL: CallerTool = { ...callerTool('tool_search'), isSearch: true };
+/** Its type is also its name at a provider that knows functions alone. */
+export const ownTool = (ownType: OwnToolType): CallerTool => ({ ...callerTool(ownType), ownType });

@@ -2,7 +2,7 @@ import type { FunctionTool, ToolCallPart, Turn } from '#core/conversation/conver
 import { textOf, textOrNull } from '../formats/values.ts';
 import { parseExact } from '../json/exact-json.ts';
 import { scanJsonObject } from '../json/json-object.ts';
-import { SEARCH_TOOL, type ToolNaming } from './tool-names.ts';
+import { ownTool, type ToolNaming } from './tool-names.ts';
 
 /*
  * A search for tools that the caller runs itself. The responses format has types of their own for its calls and for the tools that it
@@ -20,7 +20,7 @@ export function readSearchCall(item: Item, naming: ToolNaming): ToolCallPart[] {
   if (!isOfCaller(item)) return [];
   const { call_id: id, arguments: given } = item;
   const argumentsJson = textOrNull(given) ?? JSON.stringify(given ?? {});
-  return [{ type: 'tool_call', id: textOf(id), name: naming.nameOf(SEARCH_TOOL), argumentsJson }];
+  return [{ type: 'tool_call', id: textOf(id), name: naming.nameOf(ownTool('tool_search')), argumentsJson }];
 }
 
 /** The result of such a call: the names by which the tools can be called now. */
