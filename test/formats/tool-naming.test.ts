@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { recordOf, records, textOf } from '../../api/inference/formats/values.ts';
 import { callerToolsIn, ToolNaming } from '../../api/inference/translation/tool-names.ts';
-import { sentTo, shownFor, user } from './ask.ts';
+import { leftOutOf, sentTo, shownFor, user } from './ask.ts';
 import { type Answer, shownCollected, shownStream, shownWhole } from './shown-answers.ts';
 
 /* Tools have one name at a provider of another format, whichever member of the request brings them, and their own name at the caller. */
@@ -199,6 +199,37 @@ describe('a name that the chat format has no room for', () => {
     const answer = calling(textOf(recordOf(first?.function).name));
     expect(shown('chat', 'messages', answer, shownFor('messages', 'chat', body)).content).toMatchObject([
       { type: 'tool_use', name },
+    ]);
+  });
+});
+
+describe('the description of a namespace', () => {
+  const functionOf = (name: string, description?: string) => ({ type: 'function', name, description });
+  const written = (about: string, tools: object[]) =>
+    records(
+      sentTo('responses', 'chat', {
+        input: 'x',
+        tools: [{ type: 'namespace', name: 'n', description: about, tools }],
+      }).tools,
+    ).map(({ function: called }) => recordOf(called).description);
+
+  it('stands before that of each of its functions, and is not named', () => {
+    const tools = [
+      functionOf('a', 'Reads.'),
+      functionOf('b'),
+      { type: 'custom', name: 'c', description: 'Writes.' },
+    ];
+    expect(written('Files.', tools)).toEqual(['Files.\n\nReads.', 'Files.', 'Files.\n\nWrites.']);
+    const body = { input: 'x', tools: [{ type: 'namespace', name: 'n', description: 'Files.', tools }] };
+    expect(leftOutOf('responses', 'messages', body)).toEqual([]);
+    expect(written('', [functionOf('a', 'Reads.'), functionOf('b')])).toEqual(['Reads.', undefined]);
+  });
+
+  it('stands before the first alone where it is long and they are many', () => {
+    const about = 'x'.repeat(40_000);
+    expect(written(about, [functionOf('a', 'Reads.'), functionOf('b', 'Writes.')])).toEqual([
+      `${about}\n\nReads.`,
+      'Writes.',
     ]);
   });
 });

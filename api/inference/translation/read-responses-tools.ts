@@ -55,7 +55,8 @@ function readTool(
   const { naming, unsupported } = reading;
   if (tool.type === 'namespace') {
     unsupported.unknown(tool, path, NAMESPACE, HINTS);
-    return readToolList(tool.tools, `${path}tools`, reading, namespaceOf(tool.name));
+    const inside = readToolList(tool.tools, `${path}tools`, reading, namespaceOf(tool.name));
+    return describedTogether(inside, unsupported.text(tool.description, `${path}description`));
   }
   const ownType = ownTypeOf(tool);
   const isSearch = ownType === 'tool_search';
@@ -105,7 +106,23 @@ function readClientTool(
   };
 }
 
-const NAMESPACE = new Set(['type', 'name', 'tools']);
+/**
+ * Puts the description of a namespace before that of each of its functions, because a model of another format does not see them as a
+ * group. A long one stands before the first alone: before each of thousands it would make gigabytes.
+ */
+function describedTogether(functions: readonly FunctionTool[], about: string | null): FunctionTool[] {
+  if (about === null || about === '') return [...functions];
+  const isShort = about.length * functions.length <= REPEATED_CHARS_MAX;
+  return functions.map((each, index) =>
+    isShort || index === 0
+      ? { ...each, description: each.description === null ? about : `${about}\n\n${each.description}` }
+      : each,
+  );
+}
+
+const REPEATED_CHARS_MAX = 64 * 1024;
+
+const NAMESPACE = new Set(['type', 'name', 'description', 'tools']);
 // A tool whose loading is deferred is sent in full: the field says only when its schema is read.
 const TOOL = new Set(['type', 'name', 'description', 'parameters', 'strict', 'format', 'defer_loading']);
 // Programs that call tools are not served, so only the model calls it.
