@@ -261,6 +261,32 @@ describe('tags of a caller of responses', () => {
   });
 });
 
+describe('the user for whom a call in messages is', () => {
+  /** Claude Code writes a record as a text, and more of it in each version. */
+  const userId = JSON.stringify({ device_id: 'd'.repeat(64), account_uuid: '', session_id: 's'.repeat(36) });
+  const openai = at(dialects.openai, ['chat']);
+
+  it('is a short tag of the caller at OpenAI, however long its name is', () => {
+    const tagOf = (user_id: string) => sent('messages', { metadata: { user_id } }, openai).safety_identifier;
+    expect(tagOf(userId)).toMatch(/^[\w-]{20,64}$/);
+    expect(tagOf('x'.repeat(100_000))).toMatch(/^[\w-]{20,64}$/);
+    expect(tagOf(userId)).toBe(tagOf(userId));
+    expect(tagOf(userId)).not.toBe(tagOf('other'));
+    expect(candidateOf('messages', { metadata: { user_id: userId } }, 'openai').hints).toEqual([]);
+  });
+
+  it('is named, with the rest, where it is not sent', () => {
+    const more = { metadata: { user_id: userId, team: 'x' } };
+    expect(candidateOf('messages', more, 'openai').hints).toEqual(['metadata']);
+    for (const name of ['groq', 'other'] as const) {
+      const body = sent('messages', { metadata: { user_id: userId } }, at(dialects[name], ['chat']));
+      expect(JSON.stringify(body)).not.toContain('safety_identifier');
+      expect(candidateOf('messages', { metadata: { user_id: userId } }, name).hints).toEqual(['metadata']);
+    }
+    expect(sent('messages', { metadata: {} }, openai)).not.toHaveProperty('safety_identifier');
+  });
+});
+
 describe('a field that one server refuses a whole call for', () => {
   it('is not sent: metadata in a chat of OpenAI, which keeps no answers', () => {
     const both = at(dialects.openai, ['chat', 'responses']);

@@ -8,6 +8,7 @@ import { nameUnsupportedOrder } from '../formats/fit-to-dialect.ts';
 import { nameUnsupportedPlugins } from '../formats/name-unsupported-plugins.ts';
 import { isForcedChoice, nameReasoning, takenEffort } from '../formats/reasoning-words.ts';
 import { type UnsupportedField, UnsupportedFields } from '../formats/unsupported-fields.ts';
+import { recordOf, textOf } from '../formats/values.ts';
 import { type JsonObject, scanJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { translatedTokensMax } from '../price/prompt-bound.ts';
@@ -60,7 +61,7 @@ export function* translateInSteps(
   const conversation = {
     ...read,
     ...cacheOf(value),
-    tags: tagsOf(value),
+    tags: tagsOf(value, from),
     turns: orderResults(placeSignatures(read.turns)),
   };
   const body = yield* write(conversation, to, asked, unsupported, marks);
@@ -79,7 +80,10 @@ export function* translateInSteps(
     return cannotBeSent({ param: 'arguments', words: 'tool calls that nest so deep' });
   if (typeof object === 'string') throw new Error('A translated body is no JSON object.');
   const { toolNames } = conversation;
-  const hints = unsupported.hints.filter((name) => isLost(name, to, conversation, asked));
+  const hints = unsupported.hints.filter(
+    (name) =>
+      isLost(name, to, conversation, asked) && !(name === 'metadata' && isUserAlone(value, to, asked)),
+  );
   return {
     object,
     leftOut: unsupported.leftOut,
@@ -101,15 +105,35 @@ const isLost = (
     ? !dialect.chatTags.some((tag) => tag === hint && tags?.[tag] !== undefined)
     : !/(?:^|\.)cache_control$/.test(hint);
 
-/** The caller's tags, which the formats of OpenAI have under the same names. */
-function tagsOf(value: Readonly<Record<string, unknown>>): NonNullable<Conversation['tags']> {
+/**
+ * The caller's tags, which the formats of OpenAI have under the same names. The messages format has one, of any length: the gateway
+ * sends a short hash of each (`upstream-body.ts`).
+ */
+function tagsOf(
+  value: Readonly<Record<string, unknown>>,
+  from: FormatName,
+): NonNullable<Conversation['tags']> {
   const tags: Partial<Record<ChatTag, string>> = {};
+  const userId = from === 'messages' ? textOf(recordOf(value.metadata).user_id) : '';
+  if (userId !== '') tags.safety_identifier = userId;
   for (const name of TAGS) {
     const tag = value[name];
     if (typeof tag === 'string') tags[name] = tag;
   }
   return tags;
 }
+
+/** Whether `metadata` says no more than for whom the call is, and the server is told that. */
+const isUserAlone = (
+  { metadata }: Readonly<Record<string, unknown>>,
+  to: TranslationTarget,
+  { dialect }: AskedModel,
+): boolean =>
+  to === 'chat' &&
+  dialect.chatTags.includes('safety_identifier') &&
+  isRecord(metadata) &&
+  Object.keys(metadata).length === 1 &&
+  textOf(metadata.user_id) !== '';
 
 const TAGS: readonly ChatTag[] = ['user', 'prompt_cache_key', 'safety_identifier'];
 
