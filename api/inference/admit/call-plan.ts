@@ -38,6 +38,8 @@ export interface Candidate {
   translatedTokensMax?: number;
   /** How the caller knows the tools, by their names in the translation; missing: by the same names. */
   toolNames?: ToolNames;
+  /** The caller's names of arguments that have others in the translation; missing: they have the same. */
+  argumentNames?: ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** Fields of a messages body whose betas are not sent, so that they are not either. */
   betaFields: readonly string[];
   /** Fields of the translation that are sent, together with their betas; missing: none. */

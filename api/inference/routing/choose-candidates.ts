@@ -117,11 +117,12 @@ function* chooseFormat(
   const asked = { ...askedModel, outputTokensCap: cap };
   const translated = yield* translate(wanted, translations, kind, to, asked);
   if (isApiError(translated)) return translated;
-  const { object: body, leftOut, hints, toolNames, sentBetaFields } = translated;
+  const { object: body, leftOut, hints, toolNames, argumentNames, sentBetaFields } = translated;
   const inWords = {
     translated: body,
     translatedTokensMax: translated.promptTokensMax,
     toolNames,
+    argumentNames,
     sentBetaFields,
   };
   const sent = { ...each, ...inWords, serverTools, unrunTools: unrun, betaFields: [] };

@@ -2,6 +2,7 @@ import type { Conversation, FunctionTool } from '#core/conversation/conversation
 import { isRecord } from '#core/is-record.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import type { NumberMarks } from '../json/number-marks.ts';
+import { type ArgumentNames, fitArgumentNames } from './argument-names.ts';
 import { writeCache } from './cache-marks.ts';
 import type { ClaudeLimits } from './claude-limits.ts';
 import { FlatRoom, flatSchema } from './flat-schema.ts';
@@ -26,6 +27,8 @@ export interface WrittenSchemas {
   format: object | undefined;
   /** The same in words, where it cannot be held to it. */
   instruction: string | null;
+  /** The names of arguments that it does not take. */
+  argumentNames: ArgumentNames;
 }
 
 /**
@@ -41,26 +44,24 @@ export function writeSchemas(
   const room = new SchemaRoom(limits);
   const flatRoom = new FlatRoom();
   const { format, instruction } = writeFormat(answerFormat, room, unsupported, marks);
-  return {
-    tools:
-      tools.length === 0
-        ? undefined
-        : tools.map((tool) => writeTool(tool, { room, flatRoom, unsupported, marks })),
-    format,
-    instruction,
-  };
+  const argumentNames = new Map<string, ReadonlyMap<string, string>>();
+  const written = tools.map((tool) => {
+    const schema = toolSchema(tool, flatRoom, unsupported);
+    const fitted = limits === null ? null : fitArgumentNames(schema);
+    if (fitted !== null) argumentNames.set(tool.name, fitted.own);
+    return writeTool({ ...tool, parameters: fitted?.schema ?? schema }, room, unsupported, marks);
+  });
+  return { tools: written.length === 0 ? undefined : written, format, instruction, argumentNames };
 }
 
-interface Writing {
-  room: SchemaRoom;
-  flatRoom: FlatRoom;
-  unsupported: UnsupportedFields;
-  marks: NumberMarks;
-}
-
-function writeTool(tool: FunctionTool, { room, flatRoom, unsupported, marks }: Writing): object {
-  const { name, description, parameters, parametersAt, strict, strictAt } = tool;
-  const schema = toolSchema(parameters, parametersAt, flatRoom, unsupported);
+/** @param tool With the schema that the model takes. */
+function writeTool(
+  tool: FunctionTool,
+  room: SchemaRoom,
+  unsupported: UnsupportedFields,
+  marks: NumberMarks,
+): object {
+  const { name, description, parameters: schema, strict, strictAt } = tool;
   const structured = strict === true ? structuredSchema(schema, marks) : schema;
   const isHeld = strict === true && room.takes(structured, true);
   if (strict === true && !isHeld && strictAt !== undefined) unsupported.leaveOut(strictAt);
@@ -74,8 +75,7 @@ function writeTool(tool: FunctionTool, { room, flatRoom, unsupported, marks }: W
 }
 
 function toolSchema(
-  parameters: unknown,
-  parametersAt: string | undefined,
+  { parameters, parametersAt }: FunctionTool,
   room: FlatRoom,
   unsupported: UnsupportedFields,
 ): unknown {

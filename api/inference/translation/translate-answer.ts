@@ -5,6 +5,7 @@ import type { AnswerIdentity } from '../formats/call-format.ts';
 import { echoOf } from '../formats/responses-echo.ts';
 import type { AnswerSink, WrittenAnswer } from './answer-sink.ts';
 import type { AnswerSource } from './answer-source.ts';
+import { OwnArguments } from './argument-names.ts';
 import { ChatSink, type ShownChat, writeChatAnswer } from './chat-sink.ts';
 import { ChatSource } from './chat-source.ts';
 import { MessagesSink, writeMessagesAnswer } from './messages-sink.ts';
@@ -21,8 +22,13 @@ export function openSource(from: UpstreamFormatName | OwnFormat, thinksInSummari
 }
 
 /** Claude alone shows summaries of its thinking; other models that speak its format show the thinking itself. */
-export const openSourceOf = ({ format, provider, endpoint }: Candidate): AnswerSource =>
-  openSource(provider.kind.ownFormat ?? format.name, /claude/i.test(endpoint.upstreamModel));
+export function openSourceOf({ format, provider, endpoint, argumentNames }: Candidate): AnswerSource {
+  const { upstreamModel } = endpoint;
+  const source = openSource(provider.kind.ownFormat ?? format.name, /claude/i.test(upstreamModel));
+  return argumentNames === undefined || argumentNames.size === 0
+    ? source
+    : new OwnArguments(source, argumentNames);
+}
 
 /** How the caller is shown the answer to its own request: with the names of its tools, and the members that repeat it. */
 export function shownTo(plan: CallPlan, { toolNames }: Candidate): ShownParts {

@@ -12,6 +12,7 @@ import { recordOf, textOf } from '../formats/values.ts';
 import { type JsonObject, scanJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { translatedTokensMax } from '../price/prompt-bound.ts';
+import type { ArgumentNames } from './argument-names.ts';
 import { cacheOf } from './cache-marks.ts';
 import { claudeLimits } from './claude-limits.ts';
 import { cannotReason, gptLimits } from './gpt-limits.ts';
@@ -21,7 +22,7 @@ import { readChat } from './read-chat.ts';
 import { readMessages } from './read-messages.ts';
 import { readResponses } from './read-responses.ts';
 import { writeChat } from './write-chat.ts';
-import { writeMessages } from './write-messages.ts';
+import { type WrittenMessages, writeMessages } from './write-messages.ts';
 import { betaFieldsIn, cannotRest, canThink } from './write-thinking.ts';
 
 /** A format into which a call can be translated. */
@@ -64,7 +65,7 @@ export function* translateInSteps(
     tags: tagsOf(value, from),
     turns: orderResults(placeSignatures(read.turns)),
   };
-  const body = yield* write(conversation, to, asked, unsupported, marks);
+  const { body, argumentNames } = yield* write(conversation, to, asked, unsupported, marks);
   if (to === 'chat') {
     nameLostEffort(value, conversation, asked, unsupported);
     nameLostSchema(value, conversation, asked, unsupported);
@@ -89,6 +90,7 @@ export function* translateInSteps(
     leftOut: unsupported.leftOut,
     hints,
     toolNames,
+    argumentNames,
     sentBetaFields: to === 'messages' ? betaFieldsIn(body) : [],
     promptTokensMax: translatedTokensMax(object, body),
   };
@@ -204,6 +206,8 @@ export interface TranslatedRequest {
   hints: readonly string[];
   /** How the caller knows the tools that an answer may call. */
   toolNames: ToolNames;
+  /** Arguments of tools that have other names in it. */
+  argumentNames: ArgumentNames;
   /** Its fields that a server takes together with their betas alone. */
   sentBetaFields: readonly string[];
   /** No prompt that a server makes of it can be longer. */
@@ -216,11 +220,16 @@ function* write(
   asked: AskedModel,
   unsupported: UnsupportedFields,
   marks: NumberMarks,
-): Generator<string, object> {
+): Generator<string, WrittenMessages> {
   if (to === 'messages') return yield* writeMessages(conversation, asked, unsupported, marks);
-  if (to === 'chat') return writeChat(conversation, asked, unsupported, marks);
-  return to.write(conversation, asked, unsupported);
+  const body =
+    to === 'chat'
+      ? writeChat(conversation, asked, unsupported, marks)
+      : to.write(conversation, asked, unsupported);
+  return { body, argumentNames: NO_NAMES };
 }
+
+const NO_NAMES: ArgumentNames = new Map();
 
 /** No provider of a model can be asked for it, and the meaning of the request hangs on it. */
 export const cannotBeSent = ({ param, words }: UnsupportedField): ApiError =>

@@ -13,6 +13,7 @@ import { messagesCallId } from '../formats/call-id-rules.ts';
 import { readInput } from '../formats/tool-input.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import type { NumberMarks } from '../json/number-marks.ts';
+import { type ArgumentNames, givenArguments, givenNames } from './argument-names.ts';
 import { writeCache } from './cache-marks.ts';
 import { type ClaudeLimits, claudeLimits } from './claude-limits.ts';
 import { writeSampling } from './claude-sampling.ts';
@@ -29,19 +30,26 @@ export function* writeMessages(
   asked: AskedModel,
   unsupported: UnsupportedFields,
   marks: NumberMarks,
-): Generator<string, object> {
+): Generator<string, WrittenMessages> {
   const limits = claudeLimits(asked.upstreamModel);
   const thinking = writeThinking(conversation, asked, limits);
   const thinks = isOn(thinking);
   if (conversation.verbosity !== null) unsupported.leaveOut(conversation.verbosity.at);
   refuseLoneChoice(conversation, unsupported);
   const { system, turns } = withUser(conversation, turnsFor(conversation, limits, thinking));
-  const { tools, format, instruction } = writeSchemas(conversation, limits, unsupported, marks);
+  const { tools, format, instruction, argumentNames } = writeSchemas(
+    conversation,
+    limits,
+    unsupported,
+    marks,
+  );
   const goesOn = limits?.continuesAnswers === true && !thinks && format === undefined;
-  return {
+  const room = roomOf(argumentNames, marks);
+  const messages = yield* writeTurns(turns, room, unsupported);
+  const body = {
     ...writeCache(conversation),
     system: writeSystem(system, instruction),
-    messages: withLastWords(yield* writeTurns(turns, marks, unsupported), conversation, limits, goesOn),
+    messages: withLastWords(messages, conversation, limits, goesOn),
     max_tokens: asked.outputTokensCap,
     tools,
     tool_choice: tools === undefined ? undefined : writeToolChoice(conversation, limits, unsupported),
@@ -50,6 +58,13 @@ export function* writeMessages(
     thinking,
     output_config: writeOutputConfig(writeEffort(conversation, asked, limits), format),
   };
+  return { body, argumentNames };
+}
+
+export interface WrittenMessages {
+  body: object;
+  /** Arguments that have other names in the body. */
+  argumentNames: ArgumentNames;
 }
 
 /**
@@ -94,10 +109,9 @@ interface Message {
 /** The results of all calls of one answer have to stand in the one message after it, before the user's own words. */
 function* writeTurns(
   turns: readonly Turn[],
-  marks: NumberMarks,
+  room: Room,
   unsupported: UnsupportedFields,
 ): Generator<string, Message[]> {
-  const room: Room = { keys: JSON_KEYS_MAX, values: JSON_VALUES_MAX, readChars: 0, marks };
   const messages: Message[] = [];
   /** The user has said nothing since the last message. */
   let isSilent = false;
@@ -246,7 +260,10 @@ function writeAssistantPart(part: AssistantPart, room: Room, unsupported: Unsupp
           type: 'tool_use',
           id: messagesCallId(part.id),
           name: part.name,
-          input: writeInput(part.argumentsJson, room, unsupported),
+          input: givenArguments(
+            writeInput(part.argumentsJson, room, unsupported),
+            room.givenNames.get(part.name),
+          ),
           ...writeCache(part),
         },
       ];
@@ -265,7 +282,14 @@ interface Room {
   /** Since the last step. */
   readChars: number;
   marks: NumberMarks;
+  /** The names that arguments of earlier calls have at the provider. */
+  givenNames: ArgumentNames;
 }
+
+const roomOf = (argumentNames: ArgumentNames, marks: NumberMarks): Room => ({
+  ...{ keys: JSON_KEYS_MAX, values: JSON_VALUES_MAX, readChars: 0 },
+  ...{ marks, givenNames: givenNames(argumentNames) },
+});
 
 function writeInput(
   json: string,
