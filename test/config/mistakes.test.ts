@@ -96,7 +96,7 @@ const cases: [string, string, string[]][] = [
     'a dialect that nobody knows',
     'providers: [{ id: p, kind: openai, baseUrl: "http://localhost:1/v1", dialect: unheard-of }]',
     [
-      '1:79 providers[0].dialect: has to be other or openai or vllm or sglang or ollama or self-hosted or groq or together or fireworks or deepseek or mistral or google',
+      '1:79 providers[0].dialect: has to be other or openai or vllm or sglang or ollama or self-hosted or groq or together or fireworks or deepseek or moonshot or mistral or google',
     ],
   ],
   [

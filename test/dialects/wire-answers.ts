@@ -46,6 +46,7 @@ const cached: Counted = { prompt: 120, cached: 20, completion: 30 };
 
 const DEEPSEEK =
   '{"prompt_tokens":120,"completion_tokens":30,"total_tokens":150,"prompt_cache_hit_tokens":20,"prompt_cache_miss_tokens":100,"completion_tokens_details":{"reasoning_tokens":10}}';
+const MOONSHOT = '{"prompt_tokens":120,"completion_tokens":30,"total_tokens":150,"cached_tokens":20}';
 const SGLANG =
   '{"prompt_tokens":120,"total_tokens":150,"completion_tokens":30,"prompt_tokens_details":{"cached_tokens":20},"reasoning_tokens":10}';
 /** What was thought is left out of the answer's tokens, and billed. */
@@ -166,6 +167,17 @@ export const wireExamples: readonly WireExample[] = [
       ': keep-alive',
       chunk('', FINISH),
       usageChunk(DEEPSEEK),
+      DONE,
+    ),
+    counted: cached,
+  },
+  {
+    dialect: 'moonshot',
+    what: 'counts in the choice of its last chunk',
+    whole: whole(`${HELLO},${thought('reasoning_content')}`, `"usage":${MOONSHOT}`),
+    stream: sse(
+      ...pieces('reasoning_content'),
+      chunk('', FINISH).replace('"finish_reason"', `"usage":${MOONSHOT},"finish_reason"`),
       DONE,
     ),
     counted: cached,

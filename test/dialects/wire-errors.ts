@@ -402,6 +402,25 @@ export const wireErrors: readonly WireError[] = [
     code: 'provider_refused',
   },
   {
+    dialect: 'moonshot',
+    what: 'an earlier call without its reasoning',
+    status: 400,
+    body: openai(
+      'invalid_request_error',
+      null,
+      'thinking is enabled but reasoning_content is missing in assistant tool call message at index 2',
+    ),
+    code: 'invalid_request',
+    told: 'reasoning_content is missing',
+  },
+  {
+    dialect: 'moonshot',
+    what: 'its policy',
+    status: 400,
+    body: openai('content_filter', null, 'The request was rejected because it was considered high risk'),
+    code: 'provider_refused',
+  },
+  {
     dialect: 'deepseek',
     what: 'a wrong value, flat',
     status: 422,

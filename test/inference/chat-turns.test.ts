@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { fitTurns } from '../../api/inference/formats/fit-turns.ts';
 import { records } from '../../api/inference/formats/values.ts';
-import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';
-import { admitted, at, leftOut, sent } from './at-dialect.ts';
+import { type DialectName, dialectAt, dialects } from '../../api/providers/openai/dialects.ts';
+import { providerKinds } from '../../api/providers/provider-kinds.ts';
+import { admitted, at, leftOut, refusal, sent } from './at-dialect.ts';
+import { endpoint, model, provider, testCatalog } from './support.ts';
 
 /* A conversation has the roles and the order that its server takes, whichever client wrote it. */
 
@@ -221,8 +223,76 @@ describe('an answer of another model at DeepSeek', () => {
   });
 
   it('lacks it in peace everywhere else', () => {
-    for (const name of NAMES.filter((each) => each !== 'deepseek'))
+    for (const name of NAMES.filter((each) => turnsOf(each).mayLackReasoning))
       expect(JSON.stringify(messagesAt(name, [user, answer, last]))).not.toContain('not shown');
+  });
+});
+
+describe('an earlier call of another model at Moonshot', () => {
+  it('has words in the place of the reasoning that it lacks, unless the model does not reason', () => {
+    const turns = { messages: [user, called, result, last] };
+    const sentFor = (model: string) =>
+      records(sent('chat', turns, at(dialects.moonshot, ['chat'], model)).messages)[1];
+    expect(sentFor('kimi-k2.5')).toEqual({ ...called, reasoning_content: '(not shown)' });
+    expect(sentFor('moonshot-v1-32k')).toEqual(called);
+    expect(dialectAt('https://api.moonshot.ai/v1')).toBe('moonshot');
+  });
+
+  it('calls a tool by force where the model does not reason meanwhile', () => {
+    const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
+    const forced = { messages: [user], tools: [tool], tool_choice: 'required' };
+    const bodyFor = (model: string) => sent('chat', forced, at(dialects.moonshot, ['chat'], model));
+    expect(bodyFor('kimi-k2.5').thinking).toEqual({ type: 'disabled' });
+    expect(bodyFor('moonshot-v1-32k').thinking).toBe(undefined);
+  });
+});
+
+describe('an answer that goes on', () => {
+  const going = [user, answer];
+
+  it.each([
+    ['mistral', [user, { ...answer, prefix: true }]],
+    ['moonshot', [user, { ...answer, partial: true, reasoning_content: '(not shown)' }]],
+    [
+      'deepseek',
+      [user, { ...answer, reasoning_content: '(not shown)' }, { role: 'user', content: 'Continue.' }],
+    ],
+    ['vllm', going],
+    ['other', going],
+  ] as const)('is marked at %s as its server wants it, whichever client wrote it', (name, expected) => {
+    expect(messagesAt(name, going)).toEqual(expected);
+    expect(leftOut('chat', { messages: going }, at(dialects[name]))).toEqual([]);
+    const blocks = { messages: [user, { role: 'assistant', content: [{ type: 'text', text: 'b' }] }] };
+    const catalog = at(dialects[name], ['chat']);
+    if (name === 'mistral' || name === 'moonshot')
+      expect(sent('messages', blocks, catalog).messages).toEqual(expected);
+    else expect(refusal('messages', blocks, catalog)).toBe('invalid_request messages[1].role');
+  });
+
+  it('is marked at the address of DeepSeek that goes on with it', () => {
+    const catalog = testCatalog({
+      models: [model({ endpoints: [endpoint({ providerId: 'plain' })] })],
+      providers: [
+        provider({
+          ...{ id: 'plain', kind: providerKinds.openai, dialect: dialects.deepseek, formats: ['chat'] },
+          baseUrl: 'https://api.deepseek.com/beta',
+        }),
+      ],
+    });
+    const { messages } = sent('chat', { messages: going }, catalog);
+    expect(records(messages).at(-1)).toMatchObject({ ...answer, prefix: true });
+  });
+
+  it('is not marked where it calls a tool, or is marked already', () => {
+    expect(messagesAt('mistral', [user, called])).toEqual([user, called]);
+    const marked = { ...answer, prefix: true };
+    expect(messagesAt('mistral', [user, marked])).toEqual([user, marked]);
+    expect(messagesAt('mistral', [user, answer, last])).toEqual([user, answer, last]);
+  });
+
+  it.each(NAMES)('is held for with what a server of %s is told more', (name) => {
+    const more = JSON.stringify(messagesAt(name, going)).length - JSON.stringify(going).length;
+    expect(addedTokens(name, { messages: going })).toBeGreaterThanOrEqual(Math.max(0, more));
   });
 });
 

@@ -72,6 +72,11 @@ export interface TurnRules {
   userAfterResult: boolean;
   /** An earlier answer may lack its reasoning. Otherwise words stand in its place, in `reasoningMember`. */
   mayLackReasoning: boolean;
+  /**
+   * How an answer goes on that is the last message: where a member says so, or where the user asks for it in a message behind it. `null`: it
+   * goes on by itself, or it is not known.
+   */
+  prefill: 'prefix' | 'partial' | 'asked' | null;
 }
 
 /** How long an id of a tool call is, and whether it has letters and digits alone. */

@@ -5,7 +5,8 @@ import { records, textOf } from './values.ts';
 /*
  * The messages of a chat in the order and the roles that one server takes. Each rule answers a refusal of the whole call: an unknown
  * role (BerriAI/litellm-docs#1210), instructions that do not come first (vllm-project/vllm#41114, ggml-org/llama.cpp#27367), roles that do not take
- * turns (suitenumerique/conversations#197), a user behind a result (BerriAI/litellm#17761). The same message is always written in the same
+ * turns (suitenumerique/conversations#197), a user behind a result (BerriAI/litellm#17761), an answer at the end
+ * (anomalyco/opencode#19115). The same message is always written in the same
  * way, whatever comes later, so that a provider's cache of the conversation stays good.
  */
 
@@ -34,8 +35,26 @@ export function fitTurns(messages: readonly unknown[], dialect: TurnDialect): re
     fitted.push(joined(group));
     isBehindResult = group.role === 'tool';
   }
-  return fitted;
+  return withPrefill(fitted, dialect);
 }
+
+/** Whether the last message is an answer that goes on, and does not say so as the server wants it. */
+function lacksPrefill(messages: readonly unknown[], { turns: { prefill } }: TurnDialect): boolean {
+  const last = prefill === null ? undefined : messages.at(-1);
+  if (prefill === null || !isRecord(last) || last.role !== 'assistant') return false;
+  const says = typeof last.content === 'string' ? last.content !== '' : records(last.content).length > 0;
+  return says && records(last.tool_calls).length === 0 && last[prefill] !== true;
+}
+
+function withPrefill(messages: readonly unknown[], dialect: TurnDialect): readonly unknown[] {
+  if (!lacksPrefill(messages, dialect)) return messages;
+  const { prefill } = dialect.turns;
+  if (prefill === null || prefill === 'asked') return [...messages, GO_ON];
+  const last = messages.at(-1);
+  return [...messages.slice(0, -1), { ...(isRecord(last) && last), [prefill]: true }];
+}
+
+const GO_ON: Message = { role: 'user', content: 'Continue.' };
 
 /** Stands between a result and the user. */
 const BRIDGE: Message = { role: 'assistant', content: 'OK.' };
@@ -54,7 +73,8 @@ export function bytesAdded(
   dialect: TurnDialect,
 ): number {
   if (before === after) return 0;
-  let bytes = after.filter((message) => message === BRIDGE).length * BRIDGE_BYTES;
+  const prefillBytes = lacksPrefill(before, dialect) ? PREFILL_BYTES : 0;
+  let bytes = after.filter((message) => message === BRIDGE).length * BRIDGE_BYTES + prefillBytes;
   for (const message of before) {
     const role = roleOf(message);
     if (role === 'assistant' && lacksReasoning(message, dialect)) bytes += NO_REASONING_BYTES;
@@ -63,6 +83,7 @@ export function bytesAdded(
   return bytes;
 }
 
+const PREFILL_BYTES = JSON.stringify(GO_ON).length + 1;
 const BRIDGE_BYTES = JSON.stringify(BRIDGE).length + 1;
 const NO_REASONING_BYTES = JSON.stringify({ reasoning_content: NO_REASONING }).length;
 const SEPARATOR = '\n\n';
@@ -74,6 +95,7 @@ const isInstruction = (role: string): boolean => role === 'system' || role === '
 
 function areFit(messages: readonly unknown[], dialect: TurnDialect): boolean {
   const { hasDeveloper, systemFirst, userAfterResult, mayLackReasoning } = dialect.turns;
+  if (lacksPrefill(messages, dialect)) return false;
   if (hasDeveloper && systemFirst !== true && userAfterResult && mayLackReasoning) return true;
   let last = '';
   return messages.every((message, index) => {

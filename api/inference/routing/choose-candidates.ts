@@ -11,10 +11,10 @@ import { callFormats } from '../formats/call-formats.ts';
 import { isOfSigner } from '../formats/call-signature.ts';
 import { needsShellAsFunction } from '../formats/caller-shells.ts';
 import { type AskedBody, fitToDialect } from '../formats/fit-to-dialect.ts';
-import { withTurnsOf } from '../formats/fit-turns.ts';
 import { needsFunctions } from '../formats/function-tools.ts';
 import { betaFieldsIn } from '../formats/leave-out-beta-fields.ts';
 import { losesBillingLine } from '../formats/leave-out-billing-line.ts';
+import { dialectOfModel } from '../formats/model-dialect.ts';
 import { ownFormat } from '../formats/own-format.ts';
 import { COMMON_EFFORTS, reasonsByEffort } from '../formats/reasoning-words.ts';
 import type { JsonObject } from '../json/json-object.ts';
@@ -155,7 +155,7 @@ function askedThere({ endpoint, provider }: Pick<Resolved, 'endpoint' | 'provide
   const known = askedModels.get(endpoint);
   if (known !== undefined && known.of === provider.dialect) return known;
   const { upstreamModel } = endpoint;
-  const dialect = withTurnsOf(upstreamModel, provider.dialect);
+  const dialect = dialectOfModel(upstreamModel, provider);
   const asked = {
     upstreamModel,
     reasonsByEffort: reasonsByEffort(upstreamModel),

@@ -30,7 +30,6 @@ export function readMessages(
   const reading: Reading = { system, turns: [], naming, unsupported };
   for (const [index, message] of records(body.messages).entries())
     readMessage(message, `messages[${index}].`, reading);
-  refusePrefill(body.messages, unsupported);
   const choice = unsupported.record(body.tool_choice, 'tool_choice');
   const one = unsupported.boolean(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use');
   return {
@@ -113,13 +112,6 @@ const textsIn = (content: unknown): string[] =>
 
 /** A summary that failed has no content, and its provider takes no notice of it. */
 const isSummary = (content: unknown): boolean => textsIn(content).some((text) => text !== '');
-
-/** The provider would go on with such an answer; all others begin a new one. */
-function refusePrefill(messages: unknown, unsupported: UnsupportedFields): void {
-  const all = records(messages);
-  if (all.at(-1)?.role !== 'assistant') return;
-  unsupported.add(`messages[${all.length - 1}].role`, 'an answer that has begun');
-}
 
 const blocksOf = (
   content: unknown,

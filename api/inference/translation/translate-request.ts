@@ -8,7 +8,7 @@ import { nameUnsupportedOrder } from '../formats/fit-to-dialect.ts';
 import { nameUnsupportedPlugins } from '../formats/name-unsupported-plugins.ts';
 import { isForcedChoice, nameReasoning, takenEffort } from '../formats/reasoning-words.ts';
 import { type UnsupportedField, UnsupportedFields } from '../formats/unsupported-fields.ts';
-import { recordOf, textOf } from '../formats/values.ts';
+import { recordOf, records, textOf } from '../formats/values.ts';
 import { type JsonObject, scanJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { translatedTokensMax } from '../price/prompt-bound.ts';
@@ -58,6 +58,8 @@ export function* translateInSteps(
   nameUnsupportedPlugins(value, unsupported);
   nameUnsupportedOrder(value.provider, unsupported);
   const read = readers[from](value, unsupported);
+  if (from === 'messages' && !(to === 'chat' && marksPrefill(asked)))
+    refusePrefill(value.messages, unsupported);
   yield 'read';
   const conversation = {
     ...read,
@@ -136,6 +138,16 @@ const isUserAlone = (
   isRecord(metadata) &&
   Object.keys(metadata).length === 1 &&
   textOf(metadata.user_id) !== '';
+
+const marksPrefill = ({ dialect: { turns } }: AskedModel): boolean =>
+  turns.prefill === 'prefix' || turns.prefill === 'partial';
+
+/** A provider of the messages format would go on with such an answer; most others begin a new one. */
+function refusePrefill(messages: unknown, unsupported: UnsupportedFields): void {
+  const all = records(messages);
+  if (all.at(-1)?.role !== 'assistant') return;
+  unsupported.add(`messages[${all.length - 1}].role`, 'an answer that has begun');
+}
 
 const TAGS: readonly ChatTag[] = ['user', 'prompt_cache_key', 'safety_identifier'];
 

@@ -19,6 +19,7 @@ const anyTurns: TurnRules = {
   systemFirst: null,
   userAfterResult: true,
   mayLackReasoning: true,
+  prefill: null,
 };
 /** The order of messages that the templates of all open models take. */
 const templateTurns: TurnRules = { ...anyTurns, hasDeveloper: false, systemFirst: true };
@@ -121,11 +122,23 @@ export const dialects = {
   deepseek: {
     ...knownDialect,
     hosts: ['api.deepseek.com'],
-    turns: { ...templateTurns, systemFirst: false, mayLackReasoning: false },
+    // Its model that reasons wants the user to speak last (api-docs.deepseek.com/guides/chat_prefix_completion).
+    turns: { ...templateTurns, systemFirst: false, mayLackReasoning: false, prefill: 'asked' },
     takesSchemas: false,
     restsByThinking: true,
     answerMembers: new Set([...ANSWER, 'prefix']),
     efforts: [...THREE_EFFORTS, 'max'],
+  },
+  // Kimi refuses an earlier call without its reasoning, and a tool that must be called while it reasons (continuedev/continue#11600,
+  // can1357/oh-my-pi#1077). It takes images as data alone (platform.kimi.ai/docs/api/chat), and goes on with an answer
+  // that is `partial` (platform.kimi.ai/docs/api/partial).
+  moonshot: {
+    ...knownDialect,
+    hosts: ['api.moonshot.ai', 'api.moonshot.cn'],
+    images: 'inline',
+    turns: { ...templateTurns, systemFirst: false, mayLackReasoning: false, prefill: 'partial' },
+    restsByThinking: true,
+    answerMembers: new Set([...ANSWER, 'partial']),
   },
   // It answers any name that its schema lacks with 422. Its own reasoning stands among the parts of the content.
   mistral: {
@@ -143,7 +156,7 @@ export const dialects = {
       ],
     ]),
     // Its source of the order of messages is mistralai/mistral-common, `protocol/instruct/validator.py`.
-    turns: { ...templateTurns, userAfterResult: false },
+    turns: { ...templateTurns, userAfterResult: false, prefill: 'prefix' },
     efforts: ['none', 'high'],
     reasoningMember: null,
     answerMembers: new Set(['role', 'content', 'tool_calls', 'prefix']),
