@@ -17,6 +17,7 @@ export const askedDialect: AskedDialect = {
     prefill: null,
   },
   takesSchemas: true,
+  takesSchemaChoices: true,
   restsByThinking: false,
   chatTags: [],
 };

@@ -28,6 +28,8 @@ export interface Dialect {
   turns: TurnRules;
   /** It holds the answer of a chat to a JSON schema. Otherwise it is told the schema in words, and holds the answer to JSON. */
   takesSchemas: boolean;
+  /** The schema of a function may be a choice or a sum of schemas at its top. Otherwise these are joined to one. */
+  takesSchemaChoices: boolean;
   /** In a chat it takes tools of a plain text, and a choice that allows some of the tools. Otherwise it is sent functions alone. */
   takesCustomTools: boolean;
   /**

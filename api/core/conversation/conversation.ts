@@ -164,6 +164,8 @@ export interface AskedDialect {
   turns: TurnRules;
   /** It holds the answer of a chat to a schema. */
   takesSchemas: boolean;
+  /** The schema of a function may be a choice or a sum at its top. */
+  takesSchemaChoices: boolean;
   /** Its reasoning is switched off by a field, which a call that must use a tool needs. */
   restsByThinking: boolean;
   /** The tags that it is sent in a chat. */

@@ -10,6 +10,7 @@ import { cacheMarksIn, fitAnswers, withoutCacheMarks } from './fit-history.ts';
 import { bytesAdded, fitTurns } from './fit-turns.ts';
 import { narrowsTools, narrowTools } from './function-tools.ts';
 import { nameUnsupportedPlugins } from './name-unsupported-plugins.ts';
+import { fitParameters, writePlainParameters } from './open-parameters.ts';
 import {
   asksReasoning,
   asksRest,
@@ -57,6 +58,8 @@ export function fitToDialect(dialect: Dialect, asked: AskedBody): DialectFit {
   const { format, body, value, media, plain } = asked;
   const unsupported = UnsupportedFields.ofRequest();
   const chat = format === 'chat' && value !== null ? fitParsedChat(dialect, value) : null;
+  const parameters = value === null || format === 'messages' ? null : fitParameters(dialect, value);
+  for (const place of parameters?.unheld ?? []) unsupported.leaveOut(place);
   if (dialect.images === 'inline' && media.firstByLinkAt !== null)
     unsupported.add(media.firstByLinkAt, 'a file by its link');
   // The server would follow it from inside the operator's network. What it is not sent of earlier answers leads nowhere.
@@ -86,8 +89,8 @@ export function fitToDialect(dialect: Dialect, asked: AskedBody): DialectFit {
     refused,
     leftOut,
     hints,
-    editsChat: chat?.isEdited === true,
-    addedTokens: chat?.addedTokens ?? 0,
+    editsChat: chat !== null && (chat.isEdited || parameters?.isEdited === true),
+    addedTokens: (chat?.addedTokens ?? 0) + (parameters?.addedTokens ?? 0),
   };
 }
 
@@ -152,6 +155,7 @@ function fitParsedChat(dialect: Dialect, value: Readonly<Record<string, unknown>
 export function fitChat(dialect: Dialect, body: JsonObject, changes: MemberChanges): void {
   if (!dialect.takesSchemas) tellSchema(body, changes);
   narrowTools(dialect, body, changes);
+  if (!dialect.takesSchemaChoices) writePlainParameters(body, changes);
   const fitMessages = (list: unknown): unknown =>
     Array.isArray(list) ? fitMarks(fitTurns(fitAnswers(list, dialect), dialect), dialect) : list;
   editMember(body, 'messages', fitMessages, changes);

@@ -2,6 +2,8 @@ import type { Provider } from '#core/catalog/catalog.ts';
 import type { Dialect } from '#core/catalog/dialect.ts';
 import { withTurnsOf } from './fit-turns.ts';
 
+/** Whichever server runs them or passes them on, OpenAI's own servers read the schemas. */
+const OPENAI = /(?:^|[/:~])(?:gpt-(?!oss)|chatgpt-|codex-|o[134](?![\w.]))/i;
 /** The models of one vendor that do not reason, and know no field for it. */
 const QUIET = /(?:^|\/)moonshot-v1/i;
 /** The address at which DeepSeek goes on with an answer that is marked. */
@@ -13,13 +15,15 @@ export function dialectOfModel(
   { dialect, baseUrl }: Pick<Provider, 'dialect' | 'baseUrl'>,
 ): Dialect {
   const own = withTurnsOf(upstreamModel, dialect);
-  const { turns, restsByThinking } = own;
+  const { turns, takesSchemaChoices, restsByThinking } = own;
   const isQuiet = restsByThinking && QUIET.test(upstreamModel);
   const isMarked = turns.prefill === 'asked' && BETA.test(baseUrl);
-  if (!isQuiet && !isMarked) return own;
+  const readByOpenAi = takesSchemaChoices && OPENAI.test(upstreamModel);
+  if (!isQuiet && !isMarked && !readByOpenAi) return own;
   return {
     ...own,
     restsByThinking: restsByThinking && !isQuiet,
+    takesSchemaChoices: takesSchemaChoices && !readByOpenAi,
     turns: {
       ...turns,
       mayLackReasoning: turns.mayLackReasoning || isQuiet,

@@ -171,7 +171,7 @@ const askedModels = new WeakMap<Endpoint, AskedThere & { of: Dialect }>();
 
 const askedDialect = (dialect: Dialect, upstreamModel: string): AskedDialect => {
   const { reasoningMember, efforts, callIds, signsCalls, takesReasoningDetails, turns } = dialect;
-  const { fields, refusedFields, takesSchemas, restsByThinking, chatTags } = dialect;
+  const { fields, refusedFields, takesSchemas, takesSchemaChoices, restsByThinking, chatTags } = dialect;
   return {
     reasoningMember,
     // A caller of another format means a word of that format's scale.
@@ -183,7 +183,7 @@ const askedDialect = (dialect: Dialect, upstreamModel: string): AskedDialect => 
     // A server of which much is known takes what stands in its list alone.
     takesVerbosity: !refusedFields.has('verbosity') && (fields === null || fields.chat.has('verbosity')),
     turns: { ...turns, systemFirst: turns.systemFirst ?? true },
-    ...{ takesSchemas, restsByThinking, chatTags },
+    ...{ takesSchemas, takesSchemaChoices, restsByThinking, chatTags },
   };
 };
 

@@ -1,11 +1,11 @@
 import type { Conversation, FunctionTool } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
+import { FlatRoom, flatSchema } from '../formats/flat-schema.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import type { NumberMarks } from '../json/number-marks.ts';
 import { type ArgumentNames, fitArgumentNames } from './argument-names.ts';
 import { writeCache } from './cache-marks.ts';
 import type { ClaudeLimits } from './claude-limits.ts';
-import { FlatRoom, flatSchema } from './flat-schema.ts';
 import { modernSchema } from './modern-schema.ts';
 import { structuredSchema } from './structured-schema.ts';
 import { objectSchema } from './tool-words.ts';

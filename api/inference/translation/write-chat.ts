@@ -12,6 +12,8 @@ import { schemaInWords } from '../formats/answer-schema.ts';
 import { fitCallId } from '../formats/call-id-rules.ts';
 import { isOfRouter } from '../formats/call-signature.ts';
 import { fitTurns } from '../formats/fit-turns.ts';
+import { FlatRoom } from '../formats/flat-schema.ts';
+import { plainParameters } from '../formats/open-parameters.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import type { NumberMarks } from '../json/number-marks.ts';
 import { gptLimits, writeChatEffort, writeChatSampling } from './gpt-limits.ts';
@@ -37,7 +39,7 @@ export function writeChat(
       dialect,
     ),
     max_tokens: outputTokensCap,
-    tools: tools.length === 0 ? undefined : tools.map(writeTool),
+    tools: tools.length === 0 ? undefined : writeTools(tools, dialect, unsupported),
     tool_choice: toolChoice === null || tools.length === 0 ? undefined : writeToolChoice(toolChoice),
     parallel_tool_calls: tools.length === 0 ? undefined : (conversation.parallelToolCalls ?? undefined),
     ...writeChatSampling(conversation, effort, limits, unsupported),
@@ -156,15 +158,37 @@ function writePart(part: UserPart, unsupported: UnsupportedFields): object {
   }
 }
 
-const writeTool = ({ name, description, parameters, strict }: FunctionTool): object => ({
-  type: 'function',
-  function: {
-    name,
-    description: description ?? undefined,
-    parameters: objectSchema(parameters),
-    strict: strict ?? undefined,
-  },
-});
+function writeTools(
+  tools: readonly FunctionTool[],
+  dialect: AskedDialect,
+  unsupported: UnsupportedFields,
+): object[] {
+  const room = new FlatRoom();
+  return tools.map((tool) => writeTool(tool, dialect, room, unsupported));
+}
+
+function writeTool(
+  { name, description, parameters, parametersAt, strict, strictAt }: FunctionTool,
+  { takesSchemaChoices }: AskedDialect,
+  room: FlatRoom,
+  unsupported: UnsupportedFields,
+): object {
+  const schema = objectSchema(parameters);
+  const taken = takesSchemaChoices ? schema : plainParameters(schema, room);
+  if (taken !== schema && room.isUsedUp && parametersAt !== undefined) unsupported.leaveOut(parametersAt);
+  // A schema that was joined of several leaves properties out of `required`, so the model cannot be held to it.
+  const isHeld = strict === true && taken === schema;
+  if (strict === true && !isHeld && strictAt !== undefined) unsupported.leaveOut(strictAt);
+  return {
+    type: 'function',
+    function: {
+      name,
+      description: description ?? undefined,
+      parameters: taken,
+      strict: strict === true && !isHeld ? undefined : (strict ?? undefined),
+    },
+  };
+}
 
 const writeToolChoice = (choice: ToolChoice): unknown =>
   choice.type === 'tool' ? { type: 'function', function: { name: choice.name } } : choice.type;

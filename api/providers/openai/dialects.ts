@@ -36,6 +36,7 @@ export const plainDialect: Dialect = {
   refusedChatFields: NONE,
   turns: anyTurns,
   takesSchemas: true,
+  takesSchemaChoices: true,
   takesCustomTools: true,
   restsByThinking: false,
   chatTags: [],
@@ -83,6 +84,7 @@ export const dialects = {
     // It takes them with `store` alone, which no call may ask for (community.openai.com/t/1109098).
     refusedChatFields: new Set(['metadata']),
     turns: { ...anyTurns, systemFirst: false },
+    takesSchemaChoices: false,
     takesCustomTools: true,
     chatTags: ['user', 'prompt_cache_key', 'safety_identifier'],
     reasoningMember: null,
