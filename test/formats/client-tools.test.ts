@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventsOfResponse } from '../../api/inference/formats/events-of-response.ts';
 import { recordOf, records, textOf } from '../../api/inference/formats/values.ts';
+import { AnswerText, addResponses } from '../../api/inference/price/answer-text.ts';
 import { dialects } from '../../api/providers/openai/dialects.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { admitted, at, leftOut, refusal, sent } from '../inference/at-dialect.ts';
@@ -303,6 +304,12 @@ describe('shells that the caller runs, at a provider that speaks responses', () 
     const container = { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] };
     const result = admitted('responses', { input: 'x', ...container }, openai);
     expect(result.ok ? '' : result.error.message).toContain('"environment": {"type": "local"}');
+  });
+
+  it.each(calls)('are counted where their provider counts nothing: $name', ({ item, args }) => {
+    const text = new AnswerText();
+    addResponses(text, [{ ...item, id: 'x' }]);
+    expect(text.bytes).toBeGreaterThanOrEqual(Buffer.byteLength(JSON.stringify(Object.values(args)[0])));
   });
 
   it('begin without their commands where a provider sent its answer whole', () => {

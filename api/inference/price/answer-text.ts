@@ -231,6 +231,8 @@ export function addItem(text: AnswerText, key: string, item: Readonly<Record<str
     text.add(part.text);
     text.add(part.refusal);
   }
+  const own = OWN_CALLS.get(item.type);
+  if (own !== undefined) text.call(key).arguments(item[own]);
   if (!CALLS.has(item.type)) return;
   const call = text.call(key);
   call.name(item.name);
@@ -240,3 +242,10 @@ export function addItem(text: AnswerText, key: string, item: Readonly<Record<str
 }
 
 const CALLS: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call', 'tool_search_call']);
+/** Calls that have items of their own, and the member of each that the model wrote. */
+const OWN_CALLS: ReadonlyMap<unknown, string> = new Map([
+  ['shell_call', 'action'],
+  ['local_shell_call', 'action'],
+  ['computer_call', 'action'],
+  ['apply_patch_call', 'operation'],
+]);
