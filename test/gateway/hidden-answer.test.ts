@@ -243,6 +243,21 @@ describe.each([true, false])('an answer (streamed: %s)', (streamed) => {
     }
   });
 
+  it.each<[FormatName, { stream: string; whole: string }]>([
+    ['chat', chat({})],
+    ['responses', responses([])],
+    ['messages', messages([])],
+  ])('has the model by its public name, however the provider spells its own: %s', async (format, answer) => {
+    const spelled = JSON.stringify(UPSTREAM_MODEL).replaceAll('/', '\\/');
+    for (const model of [spelled, `${spelled},"model":"m"`, `"m","model":${spelled}`]) {
+      const [stream = '', whole = ''] = [answer.stream, answer.whole].map((text) =>
+        text.replaceAll('"model":"m"', `"model":${model}`),
+      );
+      for (const shown of await ask(format, streamed, { stream, whole }))
+        expectNothingOf(shown.replaceAll('\\/', '/'));
+    }
+  });
+
   it.each<[FormatName, (members: object) => { stream: string; whole: string }]>([
     ['chat', chat],
     ['responses', (members) => responses([], members)],

@@ -13,7 +13,6 @@ import { REASONING_NAMES } from '../price/answer-part.ts';
 import { AnswerText, addChat } from '../price/answer-text.ts';
 import { EventTextCount, needlesOf, type TextCount } from '../price/stream-text-count.ts';
 import type { StreamUsage, Usage } from '../price/usage.ts';
-import { type FrameChange, frameChanges } from '../scrub/scrub-answer.ts';
 import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import {
   ANSWERED_BY,
@@ -25,16 +24,9 @@ import {
 } from './chat-answer.ts';
 import { ChatUsage } from './chat-usage.ts';
 import { type ChunkNote, ChunkRepair } from './chunk-repair.ts';
+import { PublicModelName } from './public-model-name.ts';
 import { shownUsage } from './shown-changes.ts';
-import {
-  CHOICES_NEEDLE,
-  dataEvent,
-  isDone,
-  isPlainChunk,
-  looksLikeObject,
-  presentMember,
-  typeOf,
-} from './stream-text.ts';
+import { CHOICES_NEEDLE, dataEvent, isDone, isPlainChunk, looksLikeObject, typeOf } from './stream-text.ts';
 import { mayHoldRecord, usageRecordsIn, withoutUsage } from './usage-places.ts';
 
 /** A stream of chunks. Its usage comes last, in a chunk of its own, or is not shown at all. */
@@ -46,13 +38,10 @@ export class ChatStream implements StreamReader {
   readonly #names: StreamNames;
   /** `null`: the gateway reads the stream itself, and knows every way of writing one. */
   readonly #repair: ChunkRepair | null;
-  readonly #renamed: boolean;
   readonly #vendorFields: readonly string[];
-  /** A router's clients want the name of a provider, which they take from any chunk. */
-  #namesProvider = false;
-  #isProviderNamed = false;
-  #isStarted = false;
-  #frame: readonly FrameChange[] = [];
+  readonly #modelName: PublicModelName | null;
+  /** A router's clients want the name of a provider, which they take from any chunk. The first one that is shown decides who tells it. */
+  #provider: 'untold' | 'ours' | 'theirs';
   #usageChunk: JsonObject | null = null;
   readonly #usage = new ChatUsage();
   readonly #textBytes: () => number;
@@ -63,18 +52,19 @@ export class ChatStream implements StreamReader {
   constructor(names: StreamNames, textBytes?: () => number) {
     this.#names = names;
     this.#textBytes = textBytes ?? (() => this.text.bytes);
-    this.#renamed = names.upstreamModel !== names.publicModel;
     this.#vendorFields = names.vendorFields ?? [];
-    const { ownId, createdAtS = 0, publicModel } = names;
+    const { ownId, createdAtS = 0, upstreamModel, publicModel, hidden } = names;
+    this.#modelName = upstreamModel === publicModel ? null : new PublicModelName(upstreamModel, publicModel);
+    this.#provider = hidden === undefined ? 'theirs' : 'untold';
     this.#repair =
-      ownId === undefined ? null : new ChunkRepair({ ownId, createdAtS, publicModel }, this.#eventText);
+      ownId === undefined
+        ? null
+        : new ChunkRepair({ ownId, createdAtS, publicModel, hidden }, this.#eventText);
   }
 
-  /** The first event is always read: its frame, which all events repeat, may tell who answers. */
   get unreadLineEnd(): Buffer | null {
-    const isRead =
-      !this.#isStarted || this.#renamed || this.#mustNameProvider || this.#vendorFields.length > 0;
-    return isRead || this.#frame.length > 0 ? null : NO_LINE;
+    const isRead = this.#modelName !== null || this.#provider === 'untold' || this.#vendorFields.length > 0;
+    return isRead ? null : NO_LINE;
   }
 
   passes(data: Buffer): boolean {
@@ -93,7 +83,6 @@ export class ChatStream implements StreamReader {
     }
     if (eventName === 'error') return { kind: 'error' };
     if (!looksLikeObject(data)) return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
-    if (!this.#isStarted) this.#start(data);
     const plain = isPlainChunk(data) ? data : withoutLastNull(data);
     if (plain !== null) return this.#pass(data, plain);
     const object = scanJsonObject(data, answerBounds);
@@ -113,19 +102,6 @@ export class ChatStream implements StreamReader {
     // Clients that ask for no usage read the first choice of every chunk.
     changes.set('choices', NOTHING_SAID);
     return this.#passChunk(data, object, changes);
-  }
-
-  #start(data: Buffer): void {
-    this.#isStarted = true;
-    const { hidden, ownId = '' } = this.#names;
-    const object = hidden === undefined ? 'not_an_object' : scanJsonObject(data, answerBounds);
-    if (hidden === undefined || typeof object === 'string') return;
-    const changes = frameChanges(object, hidden, ownId);
-    const isHidden =
-      changes.some(([name]) => name === 'provider') || presentMember(object, 'provider') === null;
-    if (memberBytes(object, 'provider') === undefined) this.#namesProvider = true;
-    else if (isHidden) changes.push(['provider', JSON.stringify(ANSWERED_BY)]);
-    this.#frame = changes;
   }
 
   #count(records: readonly Buffer[], object: JsonObject, chunk: Record<string, unknown>): void {
@@ -180,16 +156,16 @@ export class ChatStream implements StreamReader {
     const changes = withoutUsage(this.#usageChunk);
     changes.set('choices', '[]');
     changes.set('usage', shown);
-    if (this.#namesProvider) changes.set('provider', JSON.stringify(ANSWERED_BY));
+    if (this.#provider === 'ours') changes.set('provider', JSON.stringify(ANSWERED_BY));
     const chunk = rebuildJsonObject(this.#usageChunk, changes);
-    return this.#withPublicModel(this.#withoutVendor(this.#repair?.named(chunk) ?? chunk));
+    const named = this.#withoutVendor(this.#repair?.named(chunk) ?? chunk);
+    return this.#modelName?.shownIn(named) ?? named;
   }
 
   /** All chunks name the model as the first one that names it: a provider may answer with the name of a version. */
   #shownModel(publicModel: string): string {
     const model = this.#repair?.model ?? '';
-    const isHidden = this.#frame.some(([name]) => name === 'model');
-    return model === '' || model === this.#names.upstreamModel || isHidden ? publicModel : model;
+    return model === '' || model === this.#names.upstreamModel ? publicModel : model;
   }
 
   /** A needle stood in it, but no record: `"usage":null`, which some servers write into every chunk, or another word. */
@@ -212,15 +188,15 @@ export class ChatStream implements StreamReader {
     const repaired = this.#repair === null ? plain : this.#repair.repaired(data, plain);
     if (repaired === null) return { kind: 'kept' };
     const shown = this.#withoutVendor(repaired);
-    const isPlain = shown === data && !this.#renamed && !this.#mustNameProvider;
+    const isPlain = shown === data && this.#modelName === null && this.#provider !== 'untold';
     return isPlain && this.#repair?.isWaiting !== true ? PLAIN : this.#changed(shown);
   }
 
   #withoutVendor(chunk: Buffer): Buffer {
-    const isTelling =
-      this.#frame.length > 0 || this.#vendorFields.some((field) => chunk.indexOf(`"${field}"`) >= 0);
+    const isTelling = this.#vendorFields.some((field) => chunk.indexOf(`"${field}"`) >= 0);
     const object = isTelling ? scanJsonObject(chunk, answerBounds) : 'not_an_object';
-    return typeof object === 'string' ? chunk : rebuildJsonObject(object, this.#hidden(new MemberChanges()));
+    if (typeof object === 'string') return chunk;
+    return rebuildJsonObject(object, new MemberChanges(this.#vendorFields.map((field) => [field, null])));
   }
 
   /** Chunks that waited for the name of the answer come before the one that has it. */
@@ -231,40 +207,19 @@ export class ChatStream implements StreamReader {
     return { kind: 'changed', events: Buffer.concat(events) };
   }
 
-  /** The given changes, and without what names the vendor. */
-  #hidden(changes: MemberChanges): MemberChanges {
-    for (const field of this.#vendorFields) changes.set(field, null);
-    for (const [name, value] of this.#frame) changes.set(name, value);
-    return changes;
-  }
-
   /** With the caller's own name of the model in the place of the provider's, and the name of a provider. */
   #named(data: Buffer): Buffer {
-    const renamed = this.#withPublicModel(data);
-    if (!this.#mustNameProvider || renamed.length <= EMPTY_OBJECT_BYTES) return renamed;
-    this.#isProviderNamed = true;
+    const renamed = this.#modelName?.shownIn(data) ?? data;
+    if (this.#provider !== 'untold' || renamed.length <= EMPTY_OBJECT_BYTES) return renamed;
+    this.#provider = namesProvider(renamed) ? 'theirs' : 'ours';
+    if (this.#provider === 'theirs') return renamed;
     return Buffer.concat([renamed.subarray(0, 1), PROVIDER, renamed.subarray(1)]);
   }
+}
 
-  get #mustNameProvider(): boolean {
-    return this.#namesProvider && !this.#isProviderNamed;
-  }
-
-  #withPublicModel(data: Buffer): Buffer {
-    if (!this.#renamed) return data;
-    const { upstreamModel, publicModel } = this.#names;
-    for (const colon of [':', ': ']) {
-      const needle = `"model"${colon}${JSON.stringify(upstreamModel)}`;
-      const at = data.indexOf(needle);
-      if (at < 0) continue;
-      return Buffer.concat([
-        data.subarray(0, at),
-        Buffer.from(`"model":${JSON.stringify(publicModel)}`),
-        data.subarray(at + Buffer.byteLength(needle)),
-      ]);
-    }
-    return data;
-  }
+function namesProvider(chunk: Buffer): boolean {
+  const object = chunk.indexOf('"provider"') < 0 ? 'not_an_object' : scanJsonObject(chunk, answerBounds);
+  return typeof object !== 'string' && memberBytes(object, 'provider') !== undefined;
 }
 
 const PROVIDER = Buffer.from(`"provider":${JSON.stringify(ANSWERED_BY)},`);

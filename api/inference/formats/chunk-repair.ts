@@ -12,6 +12,10 @@ import {
 } from '../json/json-object.ts';
 import { parseRecord, parseTexts } from '../json/parse-record.ts';
 import type { EventTextCount, SeenEvent, SplitEvent } from '../price/stream-text-count.ts';
+import { FrameCheck, frameChanges } from '../scrub/scrub-answer.ts';
+import type { Hidden } from '../scrub/scrub-words.ts';
+import { ANSWERED_BY } from './chat-answer.ts';
+import { presentMember } from './stream-text.ts';
 import { StreamedChoice } from './streamed-choice.ts';
 import { recordOf, records, textOf } from './values.ts';
 
@@ -32,6 +36,8 @@ interface OwnNames {
   ownId: string;
   createdAtS: number;
   publicModel: string;
+  /** The words that no caller may read; `undefined`: there are none. */
+  hidden: Hidden | undefined;
 }
 
 /**
@@ -42,6 +48,7 @@ interface OwnNames {
 export class ChunkRepair {
   readonly #names: OwnNames;
   readonly #text: EventTextCount<ChunkNote>;
+  readonly #frameCheck: FrameCheck | null;
   readonly #choices = new Map<number, StreamedChoice>();
   /** The names of the answer, each from the first chunk that has it. */
   #id = '';
@@ -54,6 +61,7 @@ export class ChunkRepair {
   constructor(names: OwnNames, text: EventTextCount<ChunkNote>) {
     this.#names = names;
     this.#text = text;
+    this.#frameCheck = names.hidden === undefined ? null : new FrameCheck(names.hidden, true);
   }
 
   /** The provider's name of the model; empty: it has not told one. */
@@ -123,17 +131,33 @@ export class ChunkRepair {
 
   /** The chunk under the names of the answer. */
   named(chunk: Buffer): Buffer {
-    const object = scanJsonObject(chunk, answerBounds);
-    if (typeof object === 'string') return chunk;
+    const shown = this.#withoutHidden(chunk);
+    const object = scanJsonObject(shown, answerBounds);
+    if (typeof object === 'string') return shown;
     const frame = frameOf(object);
-    return this.#isStandardFrame(frame) ? chunk : this.#rebuilt(object, frame, null);
+    return this.#isStandardFrame(frame) ? shown : this.#rebuilt(object, frame, null);
+  }
+
+  /** The chunk without what its frame tells of the provider. */
+  #withoutHidden(chunk: Buffer): Buffer {
+    const { hidden, ownId } = this.#names;
+    const object = hidden === undefined ? 'not_an_object' : scanJsonObject(chunk, answerBounds);
+    if (hidden === undefined || typeof object === 'string') return chunk;
+    const changes = new MemberChanges(frameChanges(object, hidden, ownId));
+    const isNamed = presentMember(object, 'provider') !== null && changes.get('provider') !== null;
+    if (!isNamed && memberText(object, 'provider') !== undefined)
+      changes.set('provider', JSON.stringify(ANSWERED_BY));
+    return changes.keys.length === 0 ? chunk : rebuildJsonObject(object, changes);
   }
 
   /** All chunks of one answer have one id and one name of the model. */
-  #isStandardFrame({ id, object, created, model }: Chunk): boolean {
+  #isStandardFrame(chunk: Chunk): boolean {
+    const { id, object, created, model } = chunk;
+    const check = this.#frameCheck;
+    const mayPass = check === null || (chunk.provider !== null && check.mayPass(chunk));
     const isNamed = textOf(id) !== '' && (this.#id === '' || id === this.#id);
     const isOfModel = textOf(model) !== '' && (this.#model === '' || model === this.#model);
-    return isNamed && isOfModel && object === OBJECT && isTime(created);
+    return mayPass && isNamed && isOfModel && object === OBJECT && isTime(created);
   }
 
   #isStandard(choice: unknown): boolean {
@@ -150,7 +174,8 @@ export class ChunkRepair {
     return Buffer.concat([note.pieces.before, text, note.pieces.behind]);
   }
 
-  #repairedChunk(seen: SeenEvent<ChunkNote>, shown: Buffer): Buffer | null {
+  #repairedChunk(seen: SeenEvent<ChunkNote>, sent: Buffer): Buffer | null {
+    const shown = this.#withoutHidden(sent);
     const chunk = parseRecord(shown);
     if (chunk === null) return shown;
     const choices = records(chunk.choices);

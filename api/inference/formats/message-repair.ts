@@ -12,6 +12,8 @@ import {
 import { parseTexts } from '../json/parse-record.ts';
 import type { EventTextCount } from '../price/stream-text-count.ts';
 import { noTokens } from '../price/usage.ts';
+import { FrameCheck } from '../scrub/scrub-answer.ts';
+import type { Hidden } from '../scrub/scrub-words.ts';
 import { madeCallId } from './call-numbers.ts';
 import { blockOfKind, EMPTY_MESSAGE, emptyMembers, hasPieces, MessageBlocks } from './message-blocks.ts';
 import { namedEvent, objectIn, presentMember, typedEvent, typeOf } from './stream-text.ts';
@@ -30,6 +32,8 @@ interface OwnNames {
   /** The id of a message that its server gives none. */
   ownId: string;
   publicModel: string;
+  /** The words that no caller may read; `undefined`: there are none. */
+  hidden: Hidden | undefined;
 }
 
 /**
@@ -41,6 +45,7 @@ interface OwnNames {
 export class MessageRepair {
   readonly #names: OwnNames;
   readonly #text: EventTextCount<BlockNote>;
+  readonly #frameCheck: FrameCheck | null;
   readonly #blocks = new MessageBlocks<ShownBlock>();
   readonly #open = new Set<ShownBlock>();
   #count = 0;
@@ -53,6 +58,7 @@ export class MessageRepair {
   constructor(names: OwnNames, text: EventTextCount<BlockNote>) {
     this.#names = names;
     this.#text = text;
+    this.#frameCheck = names.hidden === undefined ? null : new FrameCheck(names.hidden, false);
   }
 
   /** Whether a piece of a block is as documented. It may pass unread then. */
@@ -60,7 +66,9 @@ export class MessageRepair {
     const seen = this.#text.see(data);
     if (seen.note === this.#count) return true;
     const event = seen.value ?? parseTexts(data);
-    if (event === null || event.type !== 'content_block_delta') return true;
+    if (event === null) return true;
+    if (this.#frameCheck?.mayPass(event) === false || event.message !== undefined) return false;
+    if (event.type !== 'content_block_delta') return true;
     const { index, delta } = event;
     const block = typeof index === 'number' ? this.#blocks.get(index) : undefined;
     if (block === undefined || block.number !== index) return false;

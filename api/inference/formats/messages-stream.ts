@@ -15,7 +15,14 @@ import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call
 import { tellsError } from './error-record.ts';
 import { type BlockNote, MessageRepair } from './message-repair.ts';
 import { saysMessagesError } from './messages-answer.ts';
-import { countersOf, passedUsage, type ShownCharge, showFrame, shownUsage } from './shown-changes.ts';
+import {
+  countersOf,
+  passedUsage,
+  type ShownCharge,
+  showFrame,
+  shownUsage,
+  withShownFrame,
+} from './shown-changes.ts';
 import {
   DELTA_NEEDLE,
   isDone,
@@ -57,8 +64,9 @@ export class MessagesStream implements StreamReader {
 
   constructor(names: StreamNames) {
     this.#names = names;
-    const { ownId, publicModel } = names;
-    this.#repair = ownId === undefined ? null : new MessageRepair({ ownId, publicModel }, this.#eventText);
+    const { ownId, publicModel, hidden } = names;
+    this.#repair =
+      ownId === undefined ? null : new MessageRepair({ ownId, publicModel, hidden }, this.#eventText);
   }
 
   readonly answerNeedle = DELTA_NEEDLE;
@@ -74,23 +82,26 @@ export class MessagesStream implements StreamReader {
 
   read(data: Buffer, eventName: string): ReadEvent {
     if (isDone(data)) return this.isComplete() ? { kind: 'done' } : { kind: 'malformed' };
-    const object = looksLikeObject(data) ? scanJsonObject(data, answerBounds) : 'not_an_object';
-    if (typeof object === 'string') return { kind: 'malformed' };
-    const type = typeOf(object);
+    const sent = looksLikeObject(data) ? scanJsonObject(data, answerBounds) : 'not_an_object';
+    if (typeof sent === 'string') return { kind: 'malformed' };
+    const type = typeOf(sent);
+    const object = withShownFrame(sent, this.#names, type === 'message_start' ? null : 'message');
     const isForeign = !FORMAT_TYPE.test(type);
     if (eventName === 'error' || saysMessagesError(object) || (isForeign && tellsError(object)))
       return { kind: 'error' };
+    // An event that is written again takes its name from its type.
+    const shownName = object === sent ? eventName : '';
     switch (type) {
       case 'message_start':
         return isJson(data) ? this.#start(object) : { kind: 'malformed' };
       case 'message_delta':
         return isJson(data) ? this.#keep(object) : { kind: 'malformed' };
       case 'message_stop':
-        return this.#end(object, data);
+        return this.#end(object, object.bytes);
       case 'ping':
-        return this.#passEvent(type, eventName, object) ?? { kind: 'kept' };
+        return this.#passEvent(type, shownName, object) ?? { kind: 'kept' };
       default:
-        return this.#pass(type, eventName, object);
+        return this.#pass(type, shownName, object);
     }
   }
 

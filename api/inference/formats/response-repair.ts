@@ -9,6 +9,7 @@ import {
   rebuildJsonObject,
 } from '../json/json-object.ts';
 import type { ResponsesTextCount } from '../price/stream-text-count.ts';
+import { type Hidden, repeatsHidden } from '../scrub/scrub-words.ts';
 import { begunItem, eventsBeforeEnd, type WriteEvent } from './events-of-response.ts';
 import {
   emptyOf,
@@ -35,6 +36,7 @@ interface ShownItem {
 /** The items as the caller gets them, each under a number and an id of its own. */
 class ShownItems {
   readonly #ownId: string;
+  readonly #provider: Hidden['provider'] | undefined;
   readonly #items = new Map<KnownItem, ShownItem>();
   readonly #indexes = new Set<number>();
   readonly #ids = new Set<string>();
@@ -42,8 +44,9 @@ class ShownItems {
   /** Some item has another id than its server gave it. */
   isRenamed = false;
 
-  constructor(ownId: string) {
+  constructor(ownId: string, provider: Hidden['provider'] | undefined) {
     this.#ownId = ownId;
+    this.#provider = provider;
   }
 
   get(item: KnownItem): ShownItem | undefined {
@@ -67,8 +70,9 @@ class ShownItems {
 
   /** Two items of one answer may have one id. Servers that are sent an id back ask how it begins. */
   #freeId({ type }: KnownItem, idOfServer: string, index: number): string {
-    for (const id of [idOfServer, `${idOfServer}_${index}`])
-      if (idOfServer !== '' && !this.#ids.has(id)) return id;
+    const mayPass =
+      idOfServer !== '' && (this.#provider === undefined || !repeatsHidden(idOfServer, this.#provider));
+    for (const id of mayPass ? [idOfServer, `${idOfServer}_${index}`] : []) if (!this.#ids.has(id)) return id;
     return `${PREFIXES.get(type) ?? 'item'}_${this.#ownId}_${index}`;
   }
 
@@ -105,9 +109,12 @@ export class ResponseRepair {
   /** There is more than may be kept, so all else passes as it comes. */
   #isFull = false;
 
-  /** @param ownId For ids of items that their server gives none. */
-  constructor(ownId: string, text: ResponsesTextCount) {
-    this.#shown = new ShownItems(ownId);
+  /**
+   * @param ownId For ids of items that their server gives none.
+   * @param provider No id may repeat its key or address; `undefined`: it is shown to nobody.
+   */
+  constructor(ownId: string, text: ResponsesTextCount, provider?: Hidden['provider']) {
+    this.#shown = new ShownItems(ownId, provider);
     this.#text = text;
   }
 

@@ -10,11 +10,12 @@ import {
 } from '../json/json-object.ts';
 import { ResponsesTextCount } from '../price/stream-text-count.ts';
 import { responsesCounts, StreamUsage, type Usage } from '../price/usage.ts';
+import { FrameCheck } from '../scrub/scrub-answer.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { isReasonName, tellsError } from './error-record.ts';
 import { ResponseRepair } from './response-repair.ts';
 import { saysResponseFailed } from './responses-answer.ts';
-import { passedUsage, type ShownCharge, showFrame, shownUsage } from './shown-changes.ts';
+import { passedUsage, type ShownCharge, showFrame, shownUsage, withShownFrame } from './shown-changes.ts';
 import {
   DELTA_NEEDLE,
   isJson,
@@ -39,23 +40,30 @@ export class ResponsesStream implements StreamReader {
   readonly records = new StreamUsage(responsesCounts);
   /** `null`: the gateway reads the stream itself, and knows every way of writing one. */
   readonly #repair: ResponseRepair | null;
+  readonly #frameCheck: FrameCheck | null;
   /** The id of the answer, as JSON text, from the first event that has it; empty: none has come. */
   #id = '';
 
   constructor(names: StreamNames) {
     this.#names = names;
-    this.#repair = names.ownId === undefined ? null : new ResponseRepair(names.ownId, this.text);
+    const { ownId, hidden } = names;
+    this.#frameCheck = hidden === undefined ? null : new FrameCheck(hidden, false);
+    this.#repair = ownId === undefined ? null : new ResponseRepair(ownId, this.text, hidden?.provider);
   }
 
   passes(data: Buffer): boolean {
+    const event = this.#frameCheck === null ? null : this.text.see(data);
+    if (event !== null && (this.#frameCheck?.mayPass(event) === false || event.response !== undefined))
+      return false;
     return this.#repair === null || this.#repair.passes(data);
   }
 
   read(data: Buffer, eventName: string): ReadEvent {
-    const event = looksLikeObject(data) ? scanJsonObject(data, answerBounds) : 'not_an_object';
-    if (typeof event === 'string') return { kind: 'malformed' };
-    const type = typeOf(event);
+    const sent = looksLikeObject(data) ? scanJsonObject(data, answerBounds) : 'not_an_object';
+    if (typeof sent === 'string') return { kind: 'malformed' };
+    const type = typeOf(sent);
     const isForeign = !type.startsWith('response.');
+    const event = withShownFrame(sent, this.#names, isForeign ? 'response' : null);
     const response = isForeign ? null : objectIn(event, 'response');
     const isError =
       eventName === 'error' ||
@@ -71,8 +79,10 @@ export class ResponsesStream implements StreamReader {
       else this.records.addEarly(record);
     }
     if (isError) return { kind: 'error' };
+    // An event that is written again takes its name from its type.
+    const shownName = event === sent ? eventName : '';
     if (response === null)
-      return LAST.has(type) ? { kind: 'malformed' } : this.#pass(type, eventName, event, data);
+      return LAST.has(type) ? { kind: 'malformed' } : this.#pass(type, shownName, event, data);
     if (!isJson(data)) return { kind: 'malformed' };
     if (LAST.has(type)) {
       const output = parseJson(memberText(response, 'output') ?? 'null');

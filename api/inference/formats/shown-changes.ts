@@ -3,9 +3,18 @@ import type { TokenCounts } from '#core/events/ledger-event.ts';
 import { formatUsd, type NanoUsd } from '#core/money.ts';
 import { billMembers } from '../../providers/usage-names.ts';
 import type { Candidate } from '../admit/call-plan.ts';
-import { type JsonObject, MemberChanges, memberText, rebuildJsonObject } from '../json/json-object.ts';
+import {
+  answerBounds,
+  type JsonObject,
+  MemberChanges,
+  memberText,
+  rebuildJsonObject,
+  scanJsonObject,
+} from '../json/json-object.ts';
 import { frameChanges } from '../scrub/scrub-answer.ts';
 import type { GoodAnswer, StreamEndView, StreamNames } from './call-format.ts';
+import { namesModel } from './public-model-name.ts';
+import { objectIn } from './stream-text.ts';
 import { chatUsageText, responsesUsageText, wholeMessagesUsageText } from './usage-text.ts';
 
 /** What a call came to, as far as a caller is told. */
@@ -39,8 +48,32 @@ export function showFrame(
 ): void {
   const frame = hidden === undefined ? [] : frameChanges(answer, hidden, ownId);
   for (const [name, value] of frame) changes.set(name, value);
-  if (upstreamModel !== publicModel && memberText(answer, 'model') === JSON.stringify(upstreamModel))
+  if (upstreamModel !== publicModel && namesModel(answer, upstreamModel))
     changes.set('model', JSON.stringify(publicModel));
+}
+
+/**
+ * An event of a stream as its caller may see its frame; the same object where nothing changes. A frame may stand in any event, and the
+ * event that begins the answer may be missing.
+ *
+ * @param holder A member that may have a frame of its own; `null`: there is none.
+ */
+export function withShownFrame(
+  event: JsonObject,
+  names: Omit<StreamNames, 'showUsage'>,
+  holder: string | null,
+): JsonObject {
+  const changes = new MemberChanges();
+  showFrame(event, names, changes);
+  const inner = holder === null ? null : objectIn(event, holder);
+  if (holder !== null && inner !== null) {
+    const ofInner = new MemberChanges();
+    showFrame(inner, names, ofInner);
+    if (ofInner.keys.length > 0) changes.set(holder, rebuildJsonObject(inner, ofInner));
+  }
+  if (changes.keys.length === 0) return event;
+  const shown = scanJsonObject(rebuildJsonObject(event, changes), answerBounds);
+  return typeof shown === 'string' ? event : shown;
 }
 
 /** A provider's record, and what was read of it; `null`: too little. */

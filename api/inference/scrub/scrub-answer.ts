@@ -1,5 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
-import { type JsonObject, memberText } from '../json/json-object.ts';
+import { parseJson } from '#core/parse-json.ts';
+import type { JsonObject } from '../json/json-object.ts';
 import { parseRecord } from '../json/parse-record.ts';
 import { type Hidden, repeatsHidden, scrubWords } from './scrub-words.ts';
 
@@ -116,17 +117,61 @@ export type FrameChange = readonly [name: string, value: string | null];
  */
 export function frameChanges(frame: JsonObject, hidden: Hidden, ownId: string): FrameChange[] {
   const changes: FrameChange[] = [];
-  for (const { key } of frame.members) {
+  // A name may stand twice, and clients differ in which one they read.
+  for (const { key, valueStartsAt, endsAt } of frame.members) {
     if (!FRAME_TEXTS.has(key)) continue;
-    const json = memberText(frame, key) ?? '';
-    if (key === 'model') {
-      if (MODEL_FILE.test(json)) changes.push([key, JSON.stringify(hidden.publicModel)]);
-    } else if (repeatsHidden(json, hidden.provider)) {
-      changes.push([key, key === 'id' ? JSON.stringify(ownId) : null]);
-    }
+    const json = frame.bytes.toString('utf8', valueStartsAt, endsAt);
+    if (tellsHidden(key, parseJson(json) ?? json, hidden))
+      changes.push([key, shownMember(key, hidden, ownId)]);
   }
   return changes;
 }
 
-const FRAME_TEXTS: ReadonlySet<string> = new Set(['id', 'model', 'provider', 'system_fingerprint']);
-const MODEL_FILE = /^"(?:[/~.]|[a-z]:[\\/]|[a-z\d]{2,10}:\/\/)|\.(?:gguf|safetensors|bin)"$/i;
+function shownMember(name: string, { publicModel }: Hidden, ownId: string): string | null {
+  if (name === 'model') return JSON.stringify(publicModel);
+  return name === 'id' || name === 'response_id' ? JSON.stringify(ownId) : null;
+}
+
+function tellsHidden(name: string, value: unknown, { provider }: Hidden): boolean {
+  if (value === null) return false;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return (name === 'model' && MODEL_FILE.test(text)) || repeatsHidden(text, provider);
+}
+
+/**
+ * Tells for each event of one stream whether its frame may pass. Most events repeat the frame of the one before, so only a value that
+ * is new is looked at.
+ */
+export class FrameCheck {
+  readonly #hidden: Hidden;
+  readonly #mayNameModel: boolean;
+  readonly #checked = new Map<string, unknown>();
+
+  /** @param mayNameModel The provider's name of the model passes: it is replaced elsewhere. */
+  constructor(hidden: Hidden, mayNameModel: boolean) {
+    this.#hidden = hidden;
+    this.#mayNameModel = mayNameModel || hidden.upstreamModel === hidden.publicModel;
+  }
+
+  mayPass(frame: Readonly<Record<string, unknown>>): boolean {
+    for (const name of FRAME_TEXTS) {
+      const value = frame[name];
+      if (value === undefined || value === this.#checked.get(name)) continue;
+      const isModelOf = name === 'model' && !this.#mayNameModel && value === this.#hidden.upstreamModel;
+      if (isModelOf || tellsHidden(name, value, this.#hidden)) return false;
+      this.#checked.set(name, value);
+    }
+    return true;
+  }
+}
+
+const FRAME_TEXTS: ReadonlySet<string> = new Set([
+  'id',
+  'response_id',
+  'object',
+  'model',
+  'provider',
+  'service_tier',
+  'system_fingerprint',
+]);
+const MODEL_FILE = /^(?:[/~.]|[a-z]:[\\/]|[a-z\d]{2,10}:\/\/)|\.(?:gguf|safetensors|bin)$/i;
