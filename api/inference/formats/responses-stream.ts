@@ -87,7 +87,7 @@ export class ResponsesStream implements StreamReader {
     if (LAST.has(type)) {
       const output = parseJson(memberText(response, 'output') ?? 'null');
       this.#terminal = { type, event, response, itemCount: records(output).length };
-      this.text.addOutput(output);
+      this.text.addOutput(output, parseJson(memberText(response, 'output_text') ?? 'null'));
       return { kind: 'done' };
     }
     return { kind: 'changed', events: namedEvent(type, this.#shown(event, response, null)) };

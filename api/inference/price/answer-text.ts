@@ -1,9 +1,10 @@
 import { isRecord } from '#core/is-record.ts';
 import { plainNumber } from '../json/exact-json.ts';
 import { JsonScan } from '../json/json-scan.ts';
-import { readAnswerPart, reasoningInDetails, reasoningTextOf } from './answer-part.ts';
+import { REASONING_NAMES, readAnswerPart, reasoningInDetails, reasoningTextOf } from './answer-part.ts';
 import { CallArguments, type ComparedText, newComparedText } from './call-arguments.ts';
 import { joinedName } from './call-name.ts';
+import { shownTextIn } from './shown-text.ts';
 
 /**
  * The text of one answer, as far as an estimate needs it: what the model wrote as text, refusal and reasoning, and the names and
@@ -101,14 +102,14 @@ export class CallText {
   }
 
   arguments(json: unknown): void {
-    if (isRecord(json)) this.#jsonBytes += Buffer.byteLength(JSON.stringify(json));
+    if (isStructure(json)) this.#jsonBytes += Buffer.byteLength(JSON.stringify(json));
     else if (typeof json === 'string') this.#jsonBytes += Buffer.byteLength(json) - this.#scan.add(json);
     this.#count();
   }
 
   /** A piece of arguments of which a server may have sent a part already, so not all of it is shown. */
   argumentsOnce(json: unknown, beginsCall: boolean): void {
-    if (isRecord(json)) this.arguments(this.#streamed.add(JSON.stringify(json), beginsCall));
+    if (isStructure(json)) this.arguments(this.#streamed.add(JSON.stringify(json), beginsCall));
     else if (typeof json === 'string') this.arguments(this.#streamed.add(json, beginsCall));
     this.#waitingBytes = Buffer.byteLength(this.#streamed.rest);
     this.#count();
@@ -123,6 +124,9 @@ export class CallText {
     this.#bytes = bytes;
   }
 }
+
+/** Some servers write the value in the place of its text. */
+const isStructure = (json: unknown): boolean => isRecord(json) || Array.isArray(json);
 
 const EMPTY_JSON_BYTES = '{}'.length;
 
@@ -140,9 +144,11 @@ const records = (value: unknown): Record<string, unknown>[] =>
 /** A chunk of a chat, or a whole one. Some servers repeat the whole message beside its pieces, or behind them. */
 export function addChat(text: AnswerText, { choices }: Readonly<Record<string, unknown>>): void {
   let whole: AnswerText | null = null;
-  for (const [place, { index, delta, message }] of records(choices).entries()) {
+  for (const [place, { index, delta, message, text: legacy }] of records(choices).entries()) {
     const key = keyOf(index, place);
-    if (isRecord(delta)) addChatMessage(text, key, delta);
+    const said = isRecord(delta) ? addChatMessage(text, key, delta) : '';
+    // Some servers have the text where completions had it before chats, alone or once more.
+    if (legacy !== undefined && legacy !== said) text.add(shownTextIn(legacy));
     if (!isRecord(message)) continue;
     whole ??= new AnswerText();
     addChatMessage(whole, key, message);
@@ -150,12 +156,18 @@ export function addChat(text: AnswerText, { choices }: Readonly<Record<string, u
   if (whole !== null) text.atLeast(whole.bytes);
 }
 
-function addChatMessage(text: AnswerText, choice: string, message: Record<string, unknown>): void {
+/** @returns The text of its content. */
+function addChatMessage(text: AnswerText, choice: string, message: Record<string, unknown>): string {
   // Some servers say the same thing under several names.
-  text.add(reasoningTextOf(message) || reasoningInDetails(message));
-  if (typeof message.content === 'string') text.add(message.content);
-  else for (const part of records(message.content)) addPart(text, part);
-  text.add(message.refusal);
+  const reasoning = reasoningTextOf(message) || reasoningInDetails(message) || otherReasoningOf(message);
+  const content = contentTextOf(message.content);
+  text.add(reasoning);
+  text.add(content);
+  text.add(shownTextIn(message.refusal));
+  for (const name of OTHER_TEXTS) {
+    const said = message[name] === undefined ? '' : shownTextIn(message[name]);
+    if (said !== reasoning && said !== content) text.add(said);
+  }
   // One server sends each piece of a call by itself.
   const calls = isRecord(message.tool_calls) ? [message.tool_calls] : records(message.tool_calls);
   for (const [place, call] of calls.entries()) {
@@ -170,10 +182,37 @@ function addChatMessage(text: AnswerText, choice: string, message: Record<string
   // Some servers repeat the call in the way that chats had before tools.
   if (calls.length === 0 && isRecord(message.function_call))
     addFunction(text.call(`${choice} function`), message.function_call);
+  return content;
 }
 
-const addPart = (text: AnswerText, part: Record<string, unknown>): void =>
-  text.add(readAnswerPart(part)?.text);
+/** Members of a message in which some servers have text. */
+const OTHER_TEXTS = [
+  'text',
+  'output_text',
+  'thought',
+  'thoughts',
+  'transcript',
+  'audio',
+  'parts',
+  'content_parts',
+  'provider_specific_fields',
+] as const;
+
+function otherReasoningOf(message: Readonly<Record<string, unknown>>): string {
+  for (const name of REASONING_MEMBERS) {
+    const text = message[name] === undefined ? '' : shownTextIn(message[name]);
+    if (text !== '') return text;
+  }
+  return '';
+}
+
+const REASONING_MEMBERS = [...REASONING_NAMES, 'reasoning_details', 'thinking_blocks'] as const;
+
+function contentTextOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (Array.isArray(content)) return content.map(contentTextOf).join('');
+  return isRecord(content) ? readAnswerPart(content)?.text || shownTextIn(content) : '';
+}
 
 function addFunction(call: CallText, value: unknown): void {
   if (!isRecord(value)) return;
@@ -187,17 +226,19 @@ export function addMessages(text: AnswerText, event: Readonly<Record<string, unk
   const { content_block: begun, delta } = event;
   if (event.type === 'content_block_start' && isRecord(begun)) addBlock(text, index, begun, true);
   else if (event.type === 'content_block_delta' && isRecord(delta)) {
-    if (delta.type === 'text_delta') text.add(delta.text);
-    else if (delta.type === 'thinking_delta') text.add(delta.thinking);
-    else if (delta.type === 'input_json_delta') text.call(index).arguments(delta.partial_json);
-  } else for (const [place, block] of records(event.content).entries()) addBlock(text, String(place), block);
+    if (delta.type === 'input_json_delta') text.call(index).arguments(delta.partial_json);
+    else text.add(shownTextIn(delta));
+  } else if (!Array.isArray(event.content)) text.add(shownTextIn(event.content));
+  else for (const [place, block] of records(event.content).entries()) addBlock(text, String(place), block);
 }
 
 /** @param begins A block that begins under a number is a call of its own, whichever had the number before. */
 function addBlock(text: AnswerText, index: string, block: Record<string, unknown>, begins = false): void {
-  if (block.type === 'text') text.add(block.text);
-  else if (block.type === 'thinking') text.add(block.thinking);
-  else if (block.type === 'tool_use') {
+  const type = textOf(block.type);
+  // What a tool of the provider found is no text of the model.
+  if (type.endsWith('tool_result')) return;
+  if (!type.endsWith('tool_use')) text.add(shownTextIn(block));
+  else {
     const call = begins ? text.beginCall(index) : text.call(index);
     call.name(block.name);
     call.initial(block.input);
@@ -209,28 +250,23 @@ export function addResponsesEvent(text: AnswerText, event: Readonly<Record<strin
   const { type, item, delta } = event;
   const key = keyOf(event.output_index, keyOf(event.item_id, 0));
   if (type === 'response.output_item.added' && isRecord(item)) text.call(key).name(item.name);
-  else if (TEXT_DELTAS.has(type)) text.add(delta);
   else if (type === 'response.function_call_arguments.delta') text.call(key).arguments(delta);
+  else if (textOf(type).endsWith('.delta') && !SOUND_DELTAS.has(type)) text.add(shownTextIn(delta));
 }
 
-const TEXT_DELTAS: ReadonlySet<unknown> = new Set([
-  'response.output_text.delta',
-  'response.refusal.delta',
-  'response.reasoning_text.delta',
-  'response.reasoning_summary_text.delta',
-  'response.custom_tool_call_input.delta',
-]);
+/** Sound is written as text, too. */
+const SOUND_DELTAS: ReadonlySet<unknown> = new Set(['response.audio.delta', 'response.output_audio.delta']);
 
 /** The items of a whole response. */
 export function addResponses(text: AnswerText, output: unknown): void {
-  for (const [place, item] of records(output).entries()) addItem(text, String(place), item);
+  if (typeof output === 'string') text.add(output);
+  const items = isRecord(output) ? [output] : records(output);
+  for (const [place, item] of items.entries()) addItem(text, String(place), item);
 }
 
 export function addItem(text: AnswerText, key: string, item: Readonly<Record<string, unknown>>): void {
-  for (const part of [...records(item.summary), ...records(item.content)]) {
-    text.add(part.text);
-    text.add(part.refusal);
-  }
+  const { summary, content, text: said, code } = item;
+  for (const value of [summary, content, said, code]) text.add(shownTextIn(value));
   const own = OWN_CALLS.get(item.type);
   if (own !== undefined) text.call(key).arguments(item[own]);
   if (!CALLS.has(item.type)) return;
@@ -241,7 +277,12 @@ export function addItem(text: AnswerText, key: string, item: Readonly<Record<str
   else call.arguments(item.arguments);
 }
 
-const CALLS: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call', 'tool_search_call']);
+const CALLS: ReadonlySet<unknown> = new Set([
+  'function_call',
+  'custom_tool_call',
+  'tool_search_call',
+  'mcp_call',
+]);
 /** Calls that have items of their own, and the member of each that the model wrote. */
 const OWN_CALLS: ReadonlyMap<unknown, string> = new Map([
   ['shell_call', 'action'],

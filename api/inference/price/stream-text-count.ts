@@ -2,6 +2,7 @@ import { isRecord } from '#core/is-record.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { parseTexts } from '../json/parse-record.ts';
 import { AnswerText, addItem, addResponses, addResponsesEvent, keyOf } from './answer-text.ts';
+import { shownTextIn } from './shown-text.ts';
 
 /** The bytes that stand before a text under one of these names. */
 export const needlesOf = (names: readonly string[]): readonly Buffer[] =>
@@ -157,18 +158,22 @@ function unescapedBytes(data: Buffer, from: number, to: number): number | null {
 }
 
 /**
- * A stream of responses says everything three times: in pieces, in whole items and in its last event. Servers leave one or two of
- * them out, so the greatest count is the text.
+ * A stream of responses says everything several times: in pieces, in whole texts, parts and items, and in its last event. Servers leave
+ * some of them out, so the greatest count is the text.
  */
 export class ResponsesTextCount implements TextCount {
   readonly #pieces = new AnswerText();
+  readonly #texts = new AnswerText();
+  readonly #parts = new AnswerText();
+  readonly #begunItems = new AnswerText();
   readonly #items = new AnswerText();
   #outputBytes = 0;
   #seen: Buffer | null = null;
   #seenEvent: Record<string, unknown> | null = null;
 
   get bytes(): number {
-    return Math.max(this.#pieces.bytes, this.#items.bytes, this.#outputBytes);
+    const counts = [this.#pieces, this.#texts, this.#parts, this.#begunItems, this.#items];
+    return Math.max(this.#outputBytes, ...counts.map(({ bytes }) => bytes));
   }
 
   /** Looks at an event before it is counted. It is parsed once for both. */
@@ -184,18 +189,26 @@ export class ResponsesTextCount implements TextCount {
     this.#seen = null;
     this.#seenEvent = null;
     if (event === null) return;
-    if (event.type === 'response.output_item.done' && isRecord(event.item)) {
-      addItem(this.#items, keyOf(event.output_index, 0), event.item);
-    } else addResponsesEvent(this.#pieces, event);
+    const { type, item, part } = event;
+    const key = keyOf(event.output_index, 0);
+    if (type === 'response.output_item.done' && isRecord(item)) addItem(this.#items, key, item);
+    else addResponsesEvent(this.#pieces, event);
+    if (type === 'response.output_item.added' && isRecord(item)) addItem(this.#begunItems, key, item);
+    if (typeof type !== 'string' || !type.endsWith('.done')) return;
+    if (isRecord(part)) this.#parts.add(shownTextIn(part));
+    else for (const name of WHOLE_TEXTS) this.#texts.add(event[name]);
   }
 
-  /** The items of the last event. */
-  addOutput(output: unknown): void {
+  /** The items of the last event, and their text together, which some servers write alone. */
+  addOutput(output: unknown, outputText: unknown): void {
     const text = new AnswerText();
     addResponses(text, output);
+    if (text.bytes === 0) text.add(shownTextIn(outputText));
     this.#outputBytes = text.bytes;
   }
 }
+
+const WHOLE_TEXTS = ['text', 'refusal', 'transcript', 'arguments', 'input', 'code'] as const;
 
 /** Counts for readers that know the pieces of their stream themselves. */
 export const countedBy = (bytes: () => number): TextCount => ({

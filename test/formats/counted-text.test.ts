@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { FormatName } from '#core/catalog/catalog.ts';
+import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { readJsonObject } from '../../api/inference/json/json-object.ts';
+import { piecesOf, relayStream } from './relay-stream.ts';
+
+/* A call without usage pays for the text that its caller is shown, whatever shape its server gives it. */
+
+type Event = Record<string, unknown>;
+
+/** Stands in each text, and nowhere else. */
+const MARK = 'Rain ';
+const text = fc.integer({ min: 1, max: 4 }).map((times) => MARK.repeat(times));
+const type = fc.constantFrom(
+  'text',
+  'output_text',
+  'refusal',
+  'thinking',
+  'reasoning',
+  'json',
+  'foo',
+  7,
+  null,
+);
+const record = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc.record(
+    { type, text: value, content: value, refusal: value, thinking: value, other: fc.constant(1) },
+    { requiredKeys: [] },
+  );
+const { said } = fc.letrec<{ said: unknown }>((tie) => ({
+  said: fc.oneof(
+    { maxDepth: 3 },
+    text,
+    fc.constantFrom(null, '', 1),
+    record(tie('said')),
+    fc.array(fc.oneof(record(tie('said'))), { maxLength: 3 }),
+  ),
+}));
+
+const chatMessage = fc.record(
+  {
+    content: said,
+    refusal: said,
+    reasoning: said,
+    reasoning_content: said,
+    thinking: said,
+    reasoning_details: said,
+    text: said,
+    thoughts: said,
+    audio: fc.record({ id: fc.constant('a'), transcript: text }),
+    tool_calls: fc.array(
+      fc.record({
+        ...{ id: fc.constantFrom('a', 'b'), type: fc.constant('function') },
+        function: fc.record({ name: fc.constant('f'), arguments: fc.oneof(text, fc.array(text)) }),
+      }),
+      { maxLength: 1 },
+    ),
+  },
+  { requiredKeys: [] },
+);
+const legacy = fc.record({ text }, { requiredKeys: [] });
+const chatFrame = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' };
+const chat = {
+  stream: fc.array(fc.tuple(chatMessage, legacy), { minLength: 1, maxLength: 4 }).map((deltas): Event[] =>
+    [...deltas, [{}, { finish_reason: 'stop' }] as const].map(([delta, more]) => ({
+      ...chatFrame,
+      choices: [{ index: 0, delta, finish_reason: null, ...more }],
+    })),
+  ),
+  whole: fc.tuple(chatMessage, legacy).map(
+    ([message, more]): Event => ({
+      ...chatFrame,
+      choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop', ...more }],
+    }),
+  ),
+};
+
+const block = fc.record(
+  {
+    type: fc.constantFrom('text', 'thinking', 'reasoning', 'compaction', 'foo', null),
+    text: said,
+    thinking: said,
+    content: said,
+  },
+  { requiredKeys: ['type'] },
+);
+const message = { id: 'm', type: 'message', role: 'assistant', model: 'm' };
+const messages = {
+  stream: fc.array(fc.tuple(block, block), { minLength: 1, maxLength: 3 }).map((blocks): Event[] => [
+    { type: 'message_start', message: { ...message, content: [] } },
+    ...blocks.flatMap(([content_block, delta], index) => [
+      { type: 'content_block_start', index, content_block },
+      { type: 'content_block_delta', index, delta: { ...delta, type: `${String(delta.type)}_delta` } },
+      { type: 'content_block_stop', index },
+    ]),
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+    { type: 'message_stop' },
+  ]),
+  whole: fc.oneof(fc.array(block), said).map((content): Event => ({ ...message, content })),
+};
+
+const item = fc.record(
+  {
+    ...{ type: fc.constantFrom('message', 'reasoning', 'foo'), id: fc.constantFrom('i', 'j') },
+    ...{ content: said, summary: said, text: said },
+  },
+  { requiredKeys: ['type'] },
+);
+const response = { id: 'r', object: 'response', model: 'm', status: 'completed' };
+const place = { item_id: 'i', output_index: 0, content_index: 0 };
+const piece = fc.oneof(
+  fc
+    .constantFrom(
+      'output_text',
+      'refusal',
+      'reasoning_text',
+      'reasoning_summary_text',
+      'audio.transcript',
+      'foo',
+    )
+    .chain((name) =>
+      fc.oneof(
+        said.map((delta): Event => ({ type: `response.${name}.delta`, ...place, delta })),
+        text.map((whole): Event => ({ type: `response.${name}.done`, ...place, text: whole })),
+      ),
+    ),
+  fc
+    .tuple(fc.constantFrom('added', 'done'), item)
+    .map(([word, value]): Event => ({ type: `response.output_item.${word}`, output_index: 0, item: value })),
+  text.map(
+    (whole): Event => ({
+      type: 'response.content_part.done',
+      ...place,
+      part: { type: 'output_text', text: whole, annotations: [] },
+    }),
+  ),
+);
+const responses = {
+  stream: fc
+    .tuple(fc.array(piece, { maxLength: 4 }), fc.array(item, { maxLength: 2 }))
+    .map(([pieces, output]): Event[] => [
+      { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
+      ...pieces,
+      { type: 'response.completed', response: { ...response, output } },
+    ]),
+  whole: fc.oneof(fc.array(item), item, text).map((output): Event => ({ ...response, output })),
+};
+
+async function relayed(format: FormatName, events: readonly Event[]) {
+  const reader = callFormats[format].openStream({
+    ...{ upstreamModel: 'm', publicModel: 'm', showUsage: false, ownId: 'own', createdAtS: 1 },
+  });
+  const lines = events.map((event) => {
+    const name = format === 'chat' ? '' : `event: ${String(event.type)}\n`;
+    return `${name}data: ${JSON.stringify(event)}\n\n`;
+  });
+  const { text: passed } = await relayStream(reader, piecesOf(lines.join(''), 1_000_000));
+  const identity = { id: 'own', createdAtS: 1, nowS: 1, model: 'm' };
+  const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
+  const shown = passed + reader.end({ identity, shown: null, tokens }).toString();
+  return { shown, countedBytes: reader.text.bytes };
+}
+
+const markCount = (shown: string): number => shown.split(MARK).length - 1;
+
+describe.each<[FormatName, { stream: fc.Arbitrary<Event[]>; whole: fc.Arbitrary<Event> }]>([
+  ['chat', chat],
+  ['messages', messages],
+  ['responses', responses],
+])('a call of %s whose provider reports no usage', (format, { stream, whole }) => {
+  it('counts text if its stream shows text, and never more than came', async () => {
+    await fc.assert(
+      fc.asyncProperty(stream, async (events) => {
+        const { shown, countedBytes } = await relayed(format, events);
+        if (markCount(shown) > 0) expect(countedBytes).toBeGreaterThan(0);
+        expect(countedBytes).toBeLessThanOrEqual(Buffer.byteLength(JSON.stringify(events)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('counts text if its whole answer shows text', () => {
+    fc.assert(
+      fc.property(whole, (answer) => {
+        const json = JSON.stringify(answer);
+        const read = readJsonObject(Buffer.from(json));
+        if (typeof read === 'string') throw new Error(read);
+        const reading = callFormats[format].readAnswer(read.object, read.value);
+        if (reading.kind !== 'answer') return;
+        const shown = reading.answer.bytes.toString();
+        if (markCount(shown) > 0) expect(reading.deliveredTokens).toBeGreaterThan(0);
+        expect(reading.deliveredTokens).toBeLessThanOrEqual(Math.ceil(json.length / 4));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
