@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { isRecord } from '#core/is-record.ts';
+import { CallNumbers } from '../../api/inference/formats/call-numbers.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { recordOf, records, textOf } from '../../api/inference/formats/values.ts';
 import { joinedPart, officialAnswer } from '../recordings/accumulators.ts';
@@ -566,4 +567,15 @@ it('whatever a server writes, the client of the stream reads the calls and the t
     ),
     { numRuns: 300 },
   );
+});
+
+it('a stream that ends with every chunk looks at each of its calls a few times, however many there are', async () => {
+  const isWaiting = vi.spyOn(CallNumbers.prototype, 'isWaiting');
+  const count = 500;
+  const calls = Array.from({ length: count }, (_, at) =>
+    chunk({ tool_calls: [call(at, `call-${at}`, '{"x":1}')] }, { finish_reason: 'tool_calls' }),
+  );
+  await passedStream([begin, ...calls]);
+  expect(isWaiting.mock.calls.length).toBeLessThan(10 * count);
+  isWaiting.mockRestore();
 });

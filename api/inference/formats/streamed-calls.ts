@@ -22,6 +22,8 @@ export class StreamedCalls {
   /** By the order in which their server begins them, those included that turn out to be none. */
   readonly #calls: StreamedCall[] = [];
   readonly #ids = new CallIds();
+  /** Those of which something is missing if the answer ends now. Some servers write an end word into every chunk. */
+  readonly #incomplete = new Set<StreamedCall>();
   #numbered = 0;
   #openCount = 0;
 
@@ -32,7 +34,7 @@ export class StreamedCalls {
 
   /** Whether something is missing now that the answer ends. */
   get isIncomplete(): boolean {
-    return this.#calls.some((call) => this.#isIncomplete(call));
+    return this.#incomplete.size > 0;
   }
 
   /**
@@ -71,6 +73,7 @@ export class StreamedCalls {
       }
       call.isOpen = true;
       call.hasArguments ||= json !== '';
+      this.#noteIncomplete(call);
     }
   }
 
@@ -85,9 +88,11 @@ export class StreamedCalls {
 
   /** Writes what is missing at the end: calls that still wait, and arguments that can be parsed. */
   missing(answerId: string): Piece[] {
-    return this.#calls.flatMap((call) => {
+    const incomplete = this.#calls.filter((call) => this.#incomplete.has(call));
+    this.#incomplete.clear();
+    return incomplete.flatMap((call) => {
       const { index } = call;
-      if (index === null || !this.#isIncomplete(call)) return [];
+      if (index === null) return [];
       const rest = this.#numbers.restOf(call.number);
       if (!call.isOpen) {
         call.json += rest;
@@ -101,7 +106,13 @@ export class StreamedCalls {
   }
 
   #repairedPiece(piece: Piece, answerId: string, isLast: boolean): Piece[] {
-    const { call, read, json } = this.#callOf(piece, { isLast });
+    const known = this.#callOf(piece, { isLast });
+    const pieces = this.#piecesOf(known, piece, answerId);
+    this.#noteIncomplete(known.call);
+    return pieces;
+  }
+
+  #piecesOf({ call, read, json }: KnownPiece, piece: Piece, answerId: string): Piece[] {
     const { index: _index, id: _id, type, function: ofFunction, custom, ...rest } = piece;
     const { name: _name, arguments: _arguments, input: _input, ...inner } = recordOf(custom ?? ofFunction);
     if (!call.isOpen) {
@@ -129,7 +140,7 @@ export class StreamedCalls {
     return firstPiece(call, index, this.#ids.idOf(call.id, answerId, index));
   }
 
-  #callOf(piece: Piece, state: CallPieceState): { call: StreamedCall; read: CallPiece; json: string } {
+  #callOf(piece: Piece, state: CallPieceState): KnownPiece {
     const read = readPiece(piece);
     const { number, json } = this.#numbers.add(read, state);
     const call = this.#calls[number] ?? newCall(number);
@@ -138,10 +149,22 @@ export class StreamedCalls {
     return { call, read, json };
   }
 
+  #noteIncomplete(call: StreamedCall): void {
+    if (this.#isIncomplete(call)) this.#incomplete.add(call);
+    else this.#incomplete.delete(call);
+  }
+
   #isIncomplete({ number, index, isOpen, hasArguments, isCustom }: StreamedCall): boolean {
     if (!isOpen) return index !== null;
     return !(hasArguments || isCustom) || this.#numbers.isWaiting(number);
   }
+}
+
+/** A piece, the call that it belongs to, and the arguments that are new to the call. */
+interface KnownPiece {
+  call: StreamedCall;
+  read: CallPiece;
+  json: string;
 }
 
 interface StreamedCall {
