@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { RESPONSE_ITEMS_BYTES } from '#core/limits.ts';
+import { ResponseRepair } from '../../api/inference/formats/response-repair.ts';
 import { responsesFormat } from '../../api/inference/formats/responses-format.ts';
 import { records } from '../../api/inference/formats/values.ts';
+import { type JsonObject, scanJsonObject } from '../../api/inference/json/json-object.ts';
+import { ResponsesTextCount } from '../../api/inference/price/stream-text-count.ts';
 import { joinedPart, officialAnswer } from '../recordings/accumulators.ts';
 import { eventsOf } from '../recordings/player.ts';
+import { cpuMsOf } from '../support/cpu-time.ts';
 import { assembled, eventOf, MODEL, OWN_ID, passedEvents } from './passed-events.ts';
 
 /* Servers write the items of a response in ways that OpenAI does not document, and official clients fail at them or lose them. */
@@ -309,4 +313,27 @@ it('an answer beyond the limit of what is kept for its end passes as it came', a
   const { text, last } = await passedEvents(responsesFormat, events);
   expect(text.length).toBeGreaterThan(RESPONSE_ITEMS_BYTES);
   expect(last).toContain('"output":[]');
+});
+
+it('the items of a last event that have other ids there are found in a time that grows with their number alone', () => {
+  const scanned = (value: object): JsonObject => {
+    const object = scanJsonObject(Buffer.from(JSON.stringify(value)));
+    if (typeof object === 'string') throw new Error(object);
+    return object;
+  };
+  const msOf = (count: number): number => {
+    const repair = new ResponseRepair(OWN_ID, new ResponsesTextCount());
+    const items = Array.from({ length: count }, (_, at) => ({
+      ...{ type: 'function_call', id: 'fc', call_id: `call-${at}`, name: 'f', arguments: '{}' },
+    }));
+    for (const [output_index, item] of items.entries()) {
+      const event = scanned({ type: 'response.output_item.done', output_index, item });
+      repair.repaired(event.bytes, event);
+    }
+    const last = scanned({ status: 'completed', output: items.map((item) => ({ ...item, id: 'other' })) });
+    return cpuMsOf(() => expect(repair.output(last, count)).not.toBe(null));
+  };
+  const fastest = (count: number): number => Math.min(...[1, 2, 3, 4].map(() => msOf(count)));
+  fastest(400);
+  expect(fastest(3_200)).toBeLessThan(9 * fastest(800));
 });

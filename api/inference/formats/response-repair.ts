@@ -166,9 +166,10 @@ export class ResponseRepair {
     );
     if (output === last && !this.#shown.isRenamed) return null;
     const itemOf = new Map(whole.map(({ item, value }) => [value, item]));
+    const byCall = itemsByCall(whole);
     const items = output.map((value, place) => {
       const own = itemOf.get(value);
-      const known = this.#shown.get(own ?? nameOf(value, place, whole) ?? NO_ITEM);
+      const known = this.#shown.get(own ?? nameOf(value, whole[place], byCall) ?? NO_ITEM);
       if (own !== undefined && known?.done) return known.done.toString('utf8');
       return JSON.stringify(known === undefined ? value : { ...value, id: known.id });
     });
@@ -331,11 +332,22 @@ function isStandard(event: Readonly<Members>, part: Part | null, { id, index, pa
 }
 
 /** The names that an item of the last event began with, where its server has others for it there. */
-function nameOf(value: Readonly<Members>, place: number, whole: readonly WholeItem[]): KnownItem | undefined {
-  const callId = textOf(value.call_id);
-  const byCall = callId === '' ? undefined : whole.find((each) => each.value.call_id === callId);
-  const byPlace = whole[place]?.item.type === value.type ? whole[place] : undefined;
-  return (byCall ?? byPlace)?.item;
+function nameOf(
+  { call_id: callId, type }: Readonly<Members>,
+  atPlace: WholeItem | undefined,
+  byCall: ReadonlyMap<string, KnownItem>,
+): KnownItem | undefined {
+  return byCall.get(textOf(callId)) ?? (atPlace?.item.type === type ? atPlace?.item : undefined);
+}
+
+/** The first item of each call. */
+function itemsByCall(whole: readonly WholeItem[]): ReadonlyMap<string, KnownItem> {
+  const byCall = new Map<string, KnownItem>();
+  for (const { item, value } of whole) {
+    const callId = textOf(value.call_id);
+    if (callId !== '' && !byCall.has(callId)) byCall.set(callId, item);
+  }
+  return byCall;
 }
 
 interface Part {
