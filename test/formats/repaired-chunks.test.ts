@@ -1,13 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import type { FormatName } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
 import { CallNumbers } from '../../api/inference/formats/call-numbers.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { recordOf, records, textOf } from '../../api/inference/formats/values.ts';
+import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
+import { ChatSource } from '../../api/inference/translation/chat-source.ts';
+import { openSink } from '../../api/inference/translation/translate-answer.ts';
+import { TranslatedStream } from '../../api/inference/translation/translated-stream.ts';
 import { joinedPart, officialAnswer } from '../recordings/accumulators.ts';
 import { sdkComplaints } from '../recordings/official-judges.ts';
 import { eventsOf } from '../recordings/player.ts';
+import { asAsked } from './asked-dialect.ts';
+import { assembled } from './passed-events.ts';
 import { CREATED_AT_S, eventOf, OWN_ID, passedStream, UPSTREAM_MODEL } from './passed-stream.ts';
+import { identity, shownCollected, shownStream } from './shown-answers.ts';
 
 /* Servers write chunks in ways that OpenAI does not document, and official clients fail at them. They can read all that passes. */
 
@@ -320,13 +328,22 @@ describe('an answer without an id', () => {
   });
 });
 
+const translated = (to: FormatName): TranslatedStream =>
+  new TranslatedStream(new ChatSource(), openSink(to, identity, asAsked));
+
 it('an answer that says why it ends is complete when its stream closes, without counts and a mark', () => {
   const names = { upstreamModel: UPSTREAM_MODEL, publicModel: UPSTREAM_MODEL, showUsage: true };
-  for (const reader of [chatFormat.openStream({ ...names, ownId: OWN_ID }), chatFormat.openAssembly()]) {
+  for (const reader of [
+    chatFormat.openStream({ ...names, ownId: OWN_ID }),
+    chatFormat.openAssembly(),
+    translated('messages'),
+    translated('responses'),
+    new AnswerCollector(new ChatSource()),
+  ]) {
     for (const each of [begin, ...text, end]) {
       expect(reader.isComplete()).toBe(false);
       const data = Buffer.from(JSON.stringify(each));
-      if (reader.passes?.(data) !== true) reader.read(data, '');
+      if (!('passes' in reader) || reader.passes?.(data) !== true) reader.read(data, '');
       reader.text.addEvent(data);
     }
     expect(reader.isComplete()).toBe(true);
@@ -338,6 +355,8 @@ it('an answer of which one choice has not ended is not complete', () => {
   for (const reader of [
     chatFormat.openStream({ upstreamModel: '', publicModel: '', showUsage: true, ownId: OWN_ID }),
     chatFormat.openAssembly(),
+    translated('messages'),
+    new AnswerCollector(new ChatSource()),
   ]) {
     for (const each of [begin, other, end]) reader.read(Buffer.from(JSON.stringify(each)), '');
     expect(reader.isComplete()).toBe(false);
@@ -348,6 +367,23 @@ it('records without choices keep what they say, and signs of life are not shown'
   const sent = [begin, { type: 'ping' }, {}, { ...frame, timings: { n: 1.5 } }, ...text, end];
   const shown = eventsOf(await passedStream(sent));
   expect(shown).toEqual([begin, { ...frame, timings: { n: 1.5 }, choices: [] }, ...text, end]);
+});
+
+it.each<object>([
+  { type: 'ping' },
+  { type: 'ping', created_at: 5, cost: '0' },
+  { type: 'keep-alive', choices: [] },
+  { event: 'heartbeat', id: 'h1' },
+  { object: 'ping', id: 'p1', model: 'x', created: 9 },
+  { ping: 1_700_000_000 },
+  { heartbeat: true, type: 'status' },
+])('a sign of life is no part of the answer, nor of its names: %j', async (sign) => {
+  const sent = [sign, begin, sign, ...text, sign, end, sign];
+  expect(eventsOf(await passedStream(sent))).toEqual([begin, ...text, end]);
+  const jsonOf = (chunks: readonly object[]) => assembled(chatFormat, chunks);
+  expect(jsonOf(sent)).toEqual(jsonOf([begin, ...text, end]));
+  for (const shown of [shownStream, shownCollected])
+    expect(shown('chat', 'responses', { events: sent, whole: {} })).toMatchObject({ id: 'x' });
 });
 
 describe('the name of the model', () => {

@@ -9,10 +9,12 @@ import type { Assembly, ReadEvent } from './call-format.ts';
 import { CallIds } from './call-ids.ts';
 import { CallNumbers, callPiecesIn, readCallPiece } from './call-numbers.ts';
 import { ChatStream } from './chat-stream.ts';
+import { ChoiceEnds } from './choice-ends.ts';
 import { CountedElsewhere } from './counted-elsewhere.ts';
 import { chatEndOf, endWordOf } from './end-words.ts';
 import { mergeDelta } from './merge-delta.ts';
 import { detailsOfPart } from './signed-reasoning.ts';
+import { isSign, isSignOfLife } from './signs-of-life.ts';
 import { CHOICES_NEEDLE, isPlainChunk, looksLikeObject } from './stream-text.ts';
 import { recordOf, records, textOf } from './values.ts';
 import { idOfChoice, wholeCall } from './whole-choices.ts';
@@ -33,6 +35,7 @@ export class ChatAssembly extends CountedElsewhere implements Assembly {
   /** All that chunks say beside choices and usage: id, model, tier. */
   readonly #frame: Record<string, unknown> = {};
   readonly #choices = new Map<unknown, Choice>();
+  readonly #ends = new ChoiceEnds();
 
   read(data: Buffer, eventName: string): ReadEvent {
     // Most pieces say neither usage nor error nor end.
@@ -41,6 +44,7 @@ export class ChatAssembly extends CountedElsewhere implements Assembly {
       if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error') return event;
     }
     const chunk = parseRecord(data);
+    if (isSignOfLife(Object.keys(chunk), (name) => chunk[name])) return KEPT;
     if (chunk === null) return { kind: 'malformed' };
     addChat(this.#text, chunk);
     this.#add(chunk);
@@ -49,8 +53,7 @@ export class ChatAssembly extends CountedElsewhere implements Assembly {
 
   /** Some servers count nothing and mark no end, but say why the answer ends. */
   override isComplete(): boolean {
-    const isEnded = this.#choices.size > 0 && [...this.#choices.values()].every((choice) => choice.isEnded);
-    return isEnded || super.isComplete();
+    return this.#ends.areAll || super.isComplete();
   }
 
   answer(): Buffer | null {
@@ -69,13 +72,16 @@ export class ChatAssembly extends CountedElsewhere implements Assembly {
 
   #add(chunk: Record<string, unknown>): void {
     for (const name in chunk) {
-      if (name === 'choices' || name === 'usage' || name === '__proto__') continue;
+      if (name === 'choices' || name === 'usage' || name === '__proto__' || isSign(name)) continue;
       if (!SAID_FIRST.has(name)) {
         if (chunk[name] !== null || !Object.hasOwn(this.#frame, name)) this.#frame[name] = chunk[name];
       } else if (isUnsaid(this.#frame[name])) this.#frame[name] = chunk[name];
     }
     // A server that numbers no choices has one.
-    for (const choice of records(chunk.choices)) this.#choice(plainNumber(choice.index ?? 0)).add(choice);
+    for (const choice of records(chunk.choices)) {
+      this.#ends.note(choice);
+      this.#choice(plainNumber(choice.index ?? 0)).add(choice);
+    }
   }
 
   #choice(index: unknown): Choice {
@@ -113,14 +119,10 @@ class Choice {
     const { logprobs, index: _index, usage: _usage, message, finish_reason: reason, ...said } = rest;
     for (const [name, value] of Object.entries(said))
       if (value !== null || !(name in known)) known[name] = value;
-    if (!saysNothing(reason)) known.finish_reason = reason;
+    if (endWordOf(reason) !== '') known.finish_reason = reason;
     if (isRecord(message)) this.#repeated = withMissing(message, this.#repeated);
     if (logprobs !== undefined) mergeDelta(known, { logprobs });
     if (isRecord(delta)) this.#addDelta(delta, endWordOf(reason) !== '');
-  }
-
-  get isEnded(): boolean {
-    return !saysNothing(this.#value.finish_reason);
   }
 
   whole(answerId: string): Record<string, unknown> {

@@ -26,7 +26,8 @@ import { ChatUsage } from './chat-usage.ts';
 import { type ChunkNote, ChunkRepair } from './chunk-repair.ts';
 import { PublicModelName } from './public-model-name.ts';
 import { shownUsage } from './shown-changes.ts';
-import { CHOICES_NEEDLE, dataEvent, isDone, isPlainChunk, looksLikeObject, typeOf } from './stream-text.ts';
+import { isSign, isSignOfLife } from './signs-of-life.ts';
+import { CHOICES_NEEDLE, dataEvent, isDone, isPlainChunk, looksLikeObject } from './stream-text.ts';
 import { mayHoldRecord, usageRecordsIn, withoutUsage } from './usage-places.ts';
 
 /** A stream of chunks. Its usage comes last, in a chunk of its own, or is not shown at all. */
@@ -233,13 +234,12 @@ const END_MARK = Buffer.from('data: [DONE]\n\n');
 const LAST_NULL = Buffer.from(',"usage":null}');
 const CLOSE = Buffer.from('}');
 
-/** Servers keep a connection alive by records that are no chunks. */
-const saysNothing = (object: JsonObject): boolean =>
-  memberText(object, 'choices') === undefined &&
-  (SIGNS_OF_LIFE.has(typeOf(object)) ||
-    object.members.every(({ key }) => key === 'type' || isFrameMember(key)));
-
-const SIGNS_OF_LIFE: ReadonlySet<string> = new Set(['ping', 'keepalive', 'heartbeat']);
+function saysNothing(object: JsonObject): boolean {
+  const names = object.members.map(({ key }) => key);
+  if (isSignOfLife(names, (name) => parseJson(memberText(object, name) ?? 'null'))) return true;
+  const isFrame = names.every((name) => name === 'type' || isSign(name) || isFrameMember(name));
+  return isFrame && memberText(object, 'choices') === undefined;
+}
 
 function hasNoChoices(object: JsonObject): boolean {
   const choices = memberText(object, 'choices');

@@ -1,5 +1,4 @@
 import { isRecord } from '#core/is-record.ts';
-import { CHOICES_MAX } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { plainNumber } from '../json/exact-json.ts';
 import {
@@ -15,6 +14,7 @@ import type { EventTextCount, SeenEvent, SplitEvent } from '../price/stream-text
 import { FrameCheck, frameChanges } from '../scrub/scrub-answer.ts';
 import type { Hidden } from '../scrub/scrub-words.ts';
 import { ANSWERED_BY } from './chat-answer.ts';
+import { choiceIndexOf } from './choice-ends.ts';
 import { presentMember } from './stream-text.ts';
 import { StreamedChoice } from './streamed-choice.ts';
 import { recordOf, records, textOf } from './values.ts';
@@ -85,7 +85,7 @@ export class ChunkRepair {
       return false;
     this.#noteFrame(chunk);
     const choices = records(chunk.choices);
-    for (const choice of choices) this.#choice(indexOf(choice)).note(choice);
+    for (const choice of choices) this.#choice(choiceIndexOf(choice)).note(choice);
     // The first chunk alone has the role, so one like it is another matter.
     if (choices.every(({ delta }) => recordOf(delta).role === undefined)) this.#text.note(seen, 'standard');
     return true;
@@ -162,7 +162,7 @@ export class ChunkRepair {
 
   #isStandard(choice: unknown): boolean {
     if (!isRecord(choice)) return true;
-    return choice.index === indexOf(choice) && this.#choice(indexOf(choice)).isStandard(choice);
+    return choice.index === choiceIndexOf(choice) && this.#choice(choiceIndexOf(choice)).isStandard(choice);
   }
 
   /** Repairs a chunk by the bytes of an earlier one. */
@@ -188,7 +188,7 @@ export class ChunkRepair {
     // The first chunk of the answer does not name it, so it keeps the name that it gets here.
     this.#id ||= this.#names.ownId;
     const repaired = choices.map((choice) => {
-      const index = indexOf(choice);
+      const index = choiceIndexOf(choice);
       return this.#choice(index).repaired(choice, index, this.#idOf(index));
     });
     const list = repaired.map(({ choice }) => choice);
@@ -252,10 +252,3 @@ const isTime = (value: unknown): boolean => {
   const number = plainNumber(value);
   return Number.isSafeInteger(number) && number !== 0;
 };
-
-/** A server that numbers no choices has one, as one has whose number no request can ask for. */
-function indexOf({ index }: Chunk): number {
-  const number = plainNumber(index);
-  const isAsked = typeof number === 'number' && Number.isSafeInteger(number) && number >= 0;
-  return isAsked && number < CHOICES_MAX ? number : 0;
-}

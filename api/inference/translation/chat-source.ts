@@ -7,9 +7,11 @@ import { CallNumbers, type CallPiece, callPiecesIn, readCallPiece } from '../for
 import { callSignatureOf } from '../formats/call-signature.ts';
 import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
+import { ChoiceEnds } from '../formats/choice-ends.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
 import { endOf, endWordOf } from '../formats/end-words.ts';
 import { detailsOfPart, ISSUERS, reasoningDetailsOf } from '../formats/signed-reasoning.ts';
+import { isSignOfLife } from '../formats/signs-of-life.ts';
 import { isDone } from '../formats/stream-text.ts';
 import { usageRecordsIn } from '../formats/usage-places.ts';
 import { recordOf, records, textOf } from '../formats/values.ts';
@@ -30,6 +32,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   #endWord = '';
   /** The number of the choice that is read. */
   #choiceIndex: unknown = 0;
+  readonly #ends = new ChoiceEnds();
   /** The message as a server repeats it beside the pieces, or sends it in the place of them. */
   #repeated: Readonly<Record<string, unknown>> = {};
   /** The kinds of what the pieces have said. */
@@ -67,6 +70,11 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     return [...this.#pieces(value), ...this.rest()];
   }
 
+  /** Some servers count nothing and mark no end, but say why the answer ends. */
+  override isComplete(): boolean {
+    return this.#ends.areAll || super.isComplete();
+  }
+
   /** Says what the pieces have left out, begins the calls of which no more will come, and says why the answer ends. */
   rest(): AnswerPiece[] {
     const pieces = [...this.#unheard(), ...this.#newSources()];
@@ -88,6 +96,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   #pieces(answer: Record<string, unknown>): AnswerPiece[] {
     const { id, choices } = answer;
     const pieces: AnswerPiece[] = [];
+    if (isSignOfLife(Object.keys(answer), (name) => answer[name])) return pieces;
     this.#sources.note(answer);
     if (!this.#started) {
       this.#started = true;
@@ -95,6 +104,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
       pieces.push({ type: 'start', id: this.#id });
     }
     for (const choice of records(choices)) {
+      this.#ends.note(choice);
       const index = choice.index ?? 0;
       // A choice of which there is nothing may end before the one with the answer.
       if (this.#saidNothing()) this.#choiceIndex = index;
