@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { madeCallId } from '../../api/inference/formats/call-numbers.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
+import { newComparedText } from '../../api/inference/price/call-arguments.ts';
+import { SnapshotText } from '../../api/inference/price/snapshot-text.ts';
 import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
 import { ChatSource } from '../../api/inference/translation/chat-source.ts';
 import { customInput } from '../../api/inference/translation/custom-tools.ts';
@@ -328,6 +330,31 @@ const cases: Case[] = [
     ],
   },
   {
+    who: 'goes on with a call under another number, and repeats its id and its name',
+    pieces: [[piece(0, 'a', 'f', '{"x":')], [piece(1, 'a', 'f', '1}')], [piece(2, 'b', 'g', '{}')]],
+    calls: [called('a', 'f', '{"x":1}'), called('b', 'g', '{}')],
+  },
+  {
+    who: 'begins a call again under another number, with its arguments',
+    pieces: [[piece(0, 'a', 'f', '')], [piece(1, 'a', 'f', '{"x":')], [piece(1, null, null, '1}')]],
+    calls: [called('a', 'f', '{"x":1}')],
+  },
+  {
+    who: 'repeats a call under another number',
+    pieces: [[piece(0, 'a', 'f', '{"x":1}')], [piece(1, 'a', 'f', '{"x": 1}')]],
+    calls: [called('a', 'f', '{"x":1}')],
+  },
+  {
+    who: 'sends all of the arguments so far, each time under another number',
+    pieces: [[piece(0, 'a', 'f', '{"x')], [piece(1, 'a', 'f', '{"x":1')], [piece(2, 'a', 'f', '{"x":1}')]],
+    calls: [called('a', 'f', '{"x":1}')],
+  },
+  {
+    who: 'gives two calls of one function one id and a number each',
+    pieces: [[piece(0, 'a', 'f', '{"x":1}')], [piece(1, 'a', 'f', '{"x":2}')]],
+    calls: [called('a', 'f', '{"x":1}'), called(madeCallId('x', 1), 'f', '{"x":2}')],
+  },
+  {
     who: 'numbers from another number than 0',
     pieces: [[piece(1, 'a', 'f', '{}')], [piece(2, 'b', 'g', '{}')]],
     calls: [called('a', 'f', '{}'), called('b', 'g', '{}')],
@@ -418,6 +445,85 @@ function expectCalls(
     ],
   });
 }
+
+describe('the text of a call that comes whole so far in each piece', () => {
+  const chunk = (delta: object, finish_reason: string | null = null) => ({
+    ...{ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm' },
+    choices: [{ index: 0, delta, finish_reason }],
+  });
+  const messageOf = async (chunks: readonly object[]) => {
+    const assembly = chatFormat.openAssembly();
+    for (const each of chunks) assembly.read(Buffer.from(JSON.stringify(each)), '');
+    const { choices } = JSON.parse(assembly.answer()?.toString() ?? '');
+    const shown = await officialAnswer('chat', await passedStream(chunks));
+    expect(shown.choices).toMatchObject([{ message: choices[0].message }]);
+    return choices[0].message;
+  };
+
+  it.each<[string, string[]]>([
+    ['', ['', '{"x"', '{"x":1', '{"x":1}']],
+    [', cut behind a colon', ['{"x":', '{"x":1}']],
+    [', whole twice', ['{"x":1}', '{"x":1}']],
+    [', in pieces', ['{"x"', ':1', '}']],
+  ])('is said once where it is the one of a function%s', async (_how, pieces) => {
+    const [first, ...later] = pieces.map((json) => ({ arguments: json }));
+    const chunks = [
+      chunk({ role: 'assistant', content: null, function_call: { name: 'f', ...first } }),
+      ...later.map((piece) => chunk({ function_call: piece })),
+      chunk({}, 'function_call'),
+    ];
+    const said = { name: 'f', arguments: '{"x":1}' };
+    expect((await messageOf(chunks)).function_call).toEqual(said);
+    // A name that is repeated in each piece is one name.
+    const named = chunks.map((each) =>
+      JSON.parse(JSON.stringify(each).replaceAll('l":{"a', 'l":{"name":"f","a')),
+    );
+    expect((await messageOf(named)).function_call).toEqual(said);
+    expect(shownCollected('chat', 'messages', { events: chunks, whole: {} })).toMatchObject({
+      content: [{ type: 'tool_use', name: 'f', input: { x: 1 } }],
+    });
+  });
+
+  it('is said once where it is the input of a custom tool', async () => {
+    const inputOf = async (pieces: readonly string[]): Promise<string> => {
+      const calls = pieces.map((input, at) => ({
+        index: 0,
+        ...(at === 0 ? { id: 'c', type: 'custom' } : {}),
+        custom: { ...(at === 0 ? { name: 'patch' } : {}), input },
+      }));
+      const chunks = calls.map((call, at) =>
+        chunk({ ...(at === 0 ? { role: 'assistant' } : {}), tool_calls: [call] }),
+      );
+      const { tool_calls } = await messageOf([...chunks, chunk({}, 'tool_calls')]);
+      return tool_calls[0].custom.input;
+    };
+    expect(await inputOf(['', '*** Be', '*** Begin Pa', '*** Begin Patch'])).toBe('*** Begin Patch');
+    expect(await inputOf(['*** Begin', '*** Begin Patch'])).toBe('*** Begin Patch');
+    expect(await inputOf(['***', '*** Begin Patch'])).toBe('*** Begin Patch');
+    expect(await inputOf(['*** ', 'Begin', ' Patch', '*** Begin Patch'])).toBe('*** Begin Patch');
+    // Pieces that begin alike are no repetition by themselves.
+    expect(await inputOf(['-', '--', ' x'])).toBe('--- x');
+    expect(await inputOf(['[', '[1,2],[3]]'])).toBe('[[1,2],[3]]');
+    expect(await inputOf(['\n', '\n', '\n'])).toBe('\n\n\n');
+    expect(await inputOf(['print(1)\n', 'print(1)\n', 'print(2)\n'])).toBe('print(1)\nprint(1)\nprint(2)\n');
+  });
+
+  it('of a custom tool loses nothing where its server sends each piece once', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ maxLength: 6 }), { maxLength: 12 }), (pieces) => {
+        const text = new SnapshotText(newComparedText());
+        expect(pieces.map((each) => text.add(each)).join('') + text.end()).toBe(pieces.join(''));
+      }),
+    );
+  });
+
+  it('of a custom tool is read in a time that grows with its length alone', () => {
+    const text = new SnapshotText(newComparedText());
+    let shown = 0;
+    for (let at = 0; at < 300_000; at++) shown += text.add('aaaa').length;
+    expect(shown + text.end().length).toBeGreaterThan(1_199_000);
+  });
+});
 
 describe('a call of which a stream ends without a word', () => {
   const custom = shownFor('responses', 'chat', { input: 'x', tools: [{ type: 'custom', name: 'patch' }] });

@@ -4,6 +4,7 @@ import { isRecord } from '#core/is-record.ts';
 import { plainNumber } from '../json/exact-json.ts';
 import { CallArguments, newComparedText } from '../price/call-arguments.ts';
 import { joinedName } from '../price/call-name.ts';
+import { SnapshotText } from '../price/snapshot-text.ts';
 import { recordOf, records, textOf } from './values.ts';
 
 /** A piece of a streamed tool call of the chat format, whatever way the server has of writing it. */
@@ -35,11 +36,16 @@ export interface NumberedPiece {
 }
 
 export function readCallPiece(call: Readonly<Record<string, unknown>>): CallPiece {
-  const { name, arguments: given } = recordOf(call.function);
   const index = call.index ?? null;
+  const frame = { index: index === null ? null : plainNumber(index), id: textOf(call.id) };
+  // A call of a custom tool has a text in the place of arguments.
+  if (isRecord(call.custom)) {
+    const { name, input } = call.custom;
+    return { ...frame, name: textOf(name), json: textOf(input), isText: true };
+  }
+  const { name, arguments: given } = recordOf(call.function);
   return {
-    index: index === null ? null : plainNumber(index),
-    id: textOf(call.id),
+    ...frame,
     name: textOf(name),
     json: isRecord(given) || Array.isArray(given) ? JSON.stringify(given) : textOf(given),
   };
@@ -75,25 +81,31 @@ export class CallNumbers {
     call.name = joinedName(call.name, piece.name, call.hasArguments);
     call.hasArguments ||= piece.json !== '';
     if (piece.index !== null) this.#byIndex.set(piece.index, number);
-    if (!isShown && piece.isText !== true)
-      return { number, json: call.arguments.add(piece.json, piece.name !== '' && !isLast) };
-    call.arguments.pass(piece.json);
-    return { number, json: piece.json };
+    if (piece.isText === true) call.text ??= new SnapshotText(this.#compared);
+    const { text } = call;
+    if (isShown) (text ?? call.arguments).pass(piece.json);
+    if (isShown) return { number, json: piece.json };
+    const json =
+      text === null ? call.arguments.add(piece.json, piece.name !== '' && !isLast) : text.add(piece.json);
+    return { number, json };
   }
 
   /** Whether all of the arguments of a piece are new to the call. */
-  areNew(number: number, { json, isText }: CallPiece): boolean {
-    return isText === true || this.#calls[number]?.arguments.passes(json) !== false;
+  areNew(number: number, { json }: CallPiece): boolean {
+    const call = this.#calls[number];
+    return (call?.text ?? call?.arguments)?.passes(json) !== false;
   }
 
   /** Whether arguments of the call wait for its next piece. */
   isWaiting(number: number): boolean {
-    return this.#calls[number]?.arguments.isWaiting === true;
+    const call = this.#calls[number];
+    return (call?.text ?? call?.arguments)?.isWaiting === true;
   }
 
   /** Takes the arguments of the call that wait, now that nothing more comes. */
   restOf(number: number): string {
-    return this.#calls[number]?.arguments.end() ?? '';
+    const call = this.#calls[number];
+    return (call?.text ?? call?.arguments)?.end() ?? '';
   }
 
   /** The place of the call that the server means by an index at present; `undefined`: it has not used the index. */
@@ -106,6 +118,7 @@ export class CallNumbers {
     const call = {
       ...{ number, index, id: '', name: '', hasArguments: false },
       arguments: new CallArguments(this.#compared),
+      text: null,
     };
     this.#calls.push(call);
     return call;
@@ -120,8 +133,9 @@ export class CallNumbers {
     if (byId !== undefined && (piece.index === null || byId.index === piece.index)) return byId.number;
     const known = (piece.index === null ? undefined : this.#byIndex.get(piece.index)) ?? this.#newest(piece);
     if (known !== undefined) return this.#goesOn(known, piece)?.number;
-    // Under another number even the same id is another call, if the piece has what begins one.
-    const begins = byId !== undefined && byId.index !== null && piece.name !== '';
+    // Under another number even the same id is another call, if the piece has what begins one, and not only what goes on with the first.
+    const begins =
+      byId !== undefined && byId.index !== null && piece.name !== '' && !isSaidUnderOther(byId, piece);
     return begins ? undefined : byId?.number;
   }
 
@@ -152,6 +166,8 @@ interface KnownCall {
   name: string;
   hasArguments: boolean;
   arguments: CallArguments;
+  /** Its text in the place of arguments; `null`: it is no call of a custom tool. */
+  text: SnapshotText | null;
 }
 
 /** Whether a piece under a known index or id begins a call of its own: some servers give all parallel calls one index. */
@@ -171,6 +187,17 @@ function isAnotherCall(call: KnownCall, piece: CallPiece): boolean {
 function isSaidAgain(call: KnownCall, { id, name, json, isText }: CallPiece): boolean {
   const isSameId = id === '' ? call.id !== '' : id === call.id && id !== name;
   return isSameId && name === call.name && isText !== true && call.arguments.repeats(json);
+}
+
+/**
+ * Whether a piece that has the id and the name of a call under another number belongs to it: it says the arguments again, or goes on with
+ * them. Servers that give all calls one id begin each with a whole piece, and those whose ids are names of functions may call one twice.
+ */
+function isSaidUnderOther(call: KnownCall, piece: CallPiece): boolean {
+  const { id, name, json } = piece;
+  if (id === name || name !== call.name || piece.isText === true) return false;
+  if (call.arguments.isWhole) return call.arguments.repeats(json);
+  return !call.hasArguments || !json.trimStart().startsWith('{') || call.arguments.isSaidAgainIn(json);
 }
 
 const ANSWER_CHARS = 8;

@@ -3,11 +3,10 @@ import { plainNumber } from '../json/exact-json.ts';
 import { parseRecord } from '../json/parse-record.ts';
 import { readAnswerPart } from '../price/answer-part.ts';
 import { AnswerText, addChat } from '../price/answer-text.ts';
-import { joinedName } from '../price/call-name.ts';
 import { countedBy } from '../price/stream-text-count.ts';
+import { AssembledCalls } from './assembled-calls.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
-import { CallIds } from './call-ids.ts';
-import { CallNumbers, callPiecesIn, readCallPiece } from './call-numbers.ts';
+import { callPiecesIn } from './call-numbers.ts';
 import { ChatStream } from './chat-stream.ts';
 import { ChoiceEnds } from './choice-ends.ts';
 import { CountedElsewhere } from './counted-elsewhere.ts';
@@ -16,8 +15,8 @@ import { mergeDelta } from './merge-delta.ts';
 import { detailsOfPart } from './signed-reasoning.ts';
 import { isSign, isSignOfLife } from './signs-of-life.ts';
 import { CHOICES_NEEDLE, isPlainChunk, looksLikeObject } from './stream-text.ts';
-import { recordOf, records, textOf } from './values.ts';
-import { idOfChoice, wholeCall } from './whole-choices.ts';
+import { records, textOf } from './values.ts';
+import { idOfChoice } from './whole-choices.ts';
 import { saysNothing, withMissing } from './whole-message.ts';
 
 /** The whole answer that the chunks of a chat are pieces of. */
@@ -44,8 +43,8 @@ export class ChatAssembly extends CountedElsewhere implements Assembly {
       if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error') return event;
     }
     const chunk = parseRecord(data);
-    if (isSignOfLife(Object.keys(chunk), (name) => chunk[name])) return KEPT;
     if (chunk === null) return { kind: 'malformed' };
+    if (isSignOfLife(Object.keys(chunk), (name) => chunk[name])) return KEPT;
     addChat(this.#text, chunk);
     this.#add(chunk);
     return KEPT;
@@ -104,10 +103,9 @@ class Choice {
   readonly #message: Record<string, unknown> = { role: 'assistant', content: null, refusal: null };
   /** The message as a server repeats it beside the pieces, or sends it in the place of them. */
   #repeated: Readonly<Record<string, unknown>> = {};
-  readonly #calls: Record<string, unknown>[] = [];
-  /** Those that are something, in the order in which they came to be. */
-  readonly #begun = new Set<Record<string, unknown>>();
-  readonly #numbers = new CallNumbers();
+  readonly #calls = new AssembledCalls();
+  /** The one call of an answer in the way that chats had before tools. */
+  readonly #legacyCall = new AssembledCalls();
 
   constructor(index: unknown) {
     this.#value = { index, message: this.#message, logprobs: null, finish_reason: null };
@@ -129,49 +127,25 @@ class Choice {
     const { usage: _, ...repeated } = this.#repeated;
     const message = withMissing(this.#message, repeated);
     const id = idOfChoice(answerId, this.#value.index);
-    const ids = new CallIds();
-    this.#endCalls();
-    const calls = Array.from(this.#begun, (call, number) =>
-      wholeCall(call, ids.idOf(textOf(call.id), id, number)),
-    );
+    const calls = this.#calls.whole(id);
     if (calls.length > 0) message.tool_calls = calls;
+    const [legacyCall] = this.#legacyCall.whole(id);
+    if (legacyCall !== undefined) message.function_call = legacyCall.function;
     const reason = chatEndOf(textOf(this.#value.finish_reason), callPiecesIn(message.tool_calls).length > 0);
     return { ...this.#value, message, finish_reason: reason };
   }
 
   #addDelta(
-    { usage: _, content, tool_calls: calls, ...piece }: Record<string, unknown>,
+    { usage: _, content, tool_calls: calls, function_call: called, ...piece }: Record<string, unknown>,
     isLast: boolean,
   ): void {
     const message = this.#message;
     mergeDelta(message, piece);
     if (Array.isArray(content)) for (const part of records(content)) mergeDelta(message, deltaOf(part));
     else if (content !== undefined) mergeDelta(message, { content });
-    for (const call of callPiecesIn(calls)) this.#addCall(call, isLast);
-  }
-
-  #addCall(call: Record<string, unknown>, isLast: boolean): void {
-    const piece = readCallPiece(call);
-    const { index: _, function: given, ...rest } = call;
-    const { number, json } = this.#numbers.add(piece, { isLast });
-    const known = this.#calls[number] ?? {};
-    this.#calls[number] = known;
-    // Its id is the one that it began with.
-    if (textOf(known.id) !== '') delete rest.id;
-    const { arguments: _arguments, ...ofFunction } = recordOf(given);
-    const begun = recordOf(known.function);
-    if (piece.name !== '')
-      ofFunction.name = joinedName(textOf(begun.name), piece.name, textOf(begun.arguments) !== '');
-    if (isRecord(given)) mergeDelta(rest, { function: { ...ofFunction, arguments: json } });
-    mergeDelta(known, rest);
-    if (isSomething(known)) this.#begun.add(known);
-  }
-
-  #endCalls(): void {
-    for (const [number, call] of this.#calls.entries()) {
-      const rest = this.#numbers.restOf(number);
-      if (rest !== '') mergeDelta(call, { function: { arguments: rest } });
-    }
+    for (const call of callPiecesIn(calls)) this.#calls.add(call, isLast);
+    if (isRecord(called)) this.#legacyCall.add({ index: 0, function: called }, isLast);
+    else if (called !== undefined) mergeDelta(message, { function_call: called });
   }
 }
 
@@ -182,11 +156,4 @@ function deltaOf(part: Record<string, unknown>): Record<string, unknown> {
   const signatures = signed.length === 0 ? {} : { reasoning_details: signed };
   if (said === null) return signed.length === 0 ? { content_parts: [part] } : signatures;
   return { [said.type === 'text' ? 'content' : said.type]: said.text, ...signatures };
-}
-
-/** A call that has neither name nor arguments is none: some servers send a last piece of nothing under an id of its own. */
-function isSomething({ type, function: called, custom }: Record<string, unknown>): boolean {
-  if (isRecord(custom) || (textOf(type) !== '' && type !== 'function')) return true;
-  const { name, arguments: given } = recordOf(called);
-  return textOf(name) !== '' || textOf(given) !== '';
 }

@@ -51,7 +51,7 @@ export class StreamedCalls {
     return pieces.every((piece) => {
       if (!isRecord(piece) || typeof piece.index !== 'number') return false;
       const place = this.#numbers.placeOf(piece.index);
-      const read = readPiece(piece);
+      const read = readCallPiece(piece);
       if (place === undefined) {
         const isFirst = piece.index === count++ && isFirstPiece(piece) && isNew(piece);
         return isFirst && hasOwnArguments(read, isLast);
@@ -99,9 +99,9 @@ export class StreamedCalls {
         if (!call.isCustom) call.json ||= NO_ARGUMENTS;
         return [this.#firstPiece(call, index, answerId)];
       }
-      const json = rest || (call.hasArguments ? '' : NO_ARGUMENTS);
+      const json = rest || (call.hasArguments || call.isCustom ? '' : NO_ARGUMENTS);
       call.hasArguments = true;
-      return json === '' ? [] : [{ index, function: { arguments: json } }];
+      return json === '' ? [] : [{ index, ...bodyOf(call, {}, json) }];
     });
   }
 
@@ -141,7 +141,7 @@ export class StreamedCalls {
   }
 
   #callOf(piece: Piece, state: CallPieceState): KnownPiece {
-    const read = readPiece(piece);
+    const read = readCallPiece(piece);
     const { number, json } = this.#numbers.add(read, state);
     const call = this.#calls[number] ?? newCall(number);
     this.#calls[number] = call;
@@ -225,13 +225,6 @@ function firstPiece(call: StreamedCall, index: number, id: string): Piece {
 
 const bodyOf = ({ isCustom }: StreamedCall, members: Piece, text: string): Piece =>
   isCustom ? { custom: { ...members, input: text } } : { function: { ...members, arguments: text } };
-
-/** A call of a custom tool has a text in the place of arguments. */
-function readPiece(piece: Piece): CallPiece {
-  const read = readCallPiece(piece);
-  if (!isRecord(piece.custom)) return read;
-  return { ...read, name: textOf(piece.custom.name), json: textOf(piece.custom.input), isText: true };
-}
 
 /** Whether arguments that come with the name are the call's own: an empty object may stand for those that still come. */
 const hasOwnArguments = ({ json, isText }: CallPiece, isLast: boolean): boolean =>

@@ -106,6 +106,11 @@ export class CallArguments {
     return this.#scan.isWhole && this.#whole !== null && isSameObject(json, this.#whole);
   }
 
+  /** Whether a piece begins with all of the text so far. */
+  isSaidAgainIn(json: string): boolean {
+    return this.#shown !== null && isAllAgain(json, this.#shown);
+  }
+
   #first(json: string, beginsCall: boolean): string {
     if (isNoArguments(json)) return '';
     if (!beginsCall || !isEmptyObject(json)) return this.#show(json);
