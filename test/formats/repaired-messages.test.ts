@@ -3,7 +3,8 @@ import { MESSAGE_BLOCKS_MAX } from '#core/limits.ts';
 import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
 import { joinedPart, officialAnswer } from '../recordings/accumulators.ts';
 import { eventsOf } from '../recordings/player.ts';
-import { assembled, eventOf, MODEL, passedEvents } from './passed-events.ts';
+import { assembled, eventOf, MODEL, OWN_ID, passedEvents } from './passed-events.ts';
+import { shownCollected, shownStream } from './shown-answers.ts';
 
 /* Servers write the blocks of a message in ways that Anthropic does not document, and official clients lose them. They can read all that passes. */
 
@@ -116,6 +117,8 @@ it.each(documented)('events as Anthropic documents them pass byte for byte: %s',
   }
 });
 
+const inputs = (...pieces: string[]) => pieces.map((each) => piece(0, json(each)));
+
 /** Ways in which servers write a message. */
 const odd: [string, object[]][] = [
   [
@@ -206,6 +209,35 @@ const odd: [string, object[]][] = [
     [start, ...oslo(0), ended('tool_use', null), { type: 'message_delta', usage: { output_tokens: 5 } }],
   ],
   ['an end without usage', [start, ...rain(0), ended('end_turn', null)]],
+  [
+    'all of an input so far in each piece',
+    [
+      start,
+      begin(0, call('t1')),
+      ...inputs('{"to', '{"town":"Os', '{"town":"Oslo"}'),
+      end(0),
+      ended('tool_use'),
+    ],
+  ],
+  [
+    'all of an input so far, without the end of its block',
+    [start, begin(0, call('t1')), ...inputs('{"town":', '{"town":"Oslo"}'), ended('tool_use')],
+  ],
+  [
+    'an input that is said twice',
+    [start, begin(0, call('t1')), ...inputs('{"town":"Oslo"}', '{"town":"Oslo"}'), end(0), ended('tool_use')],
+  ],
+  [
+    'a beginning that says why the message ends',
+    [
+      {
+        ...start,
+        message: { ...message, stop_reason: 'refusal', stop_details: { type: 'refusal', category: 'x' } },
+      },
+      ...rain(0),
+      ended(null),
+    ],
+  ],
 ];
 
 it.each(odd)('the official SDK reads what the JSON says: %s', async (_of, events) => {
@@ -219,6 +251,60 @@ it.each(odd)('the official SDK reads what the JSON says: %s', async (_of, events
     const shown = eventsOf(before + last);
     expectPaired(shown);
   }
+});
+
+it.each(odd.filter(([of]) => of.includes('input')))('a call has its input once: %s', async (_of, events) => {
+  const all = [...events, stop];
+  const { text: before, last } = await passedEvents(messagesFormat, all);
+  for (const { content } of [assembled(messagesFormat, all), await officialAnswer('messages', before + last)])
+    expect(content).toMatchObject([{ type: 'tool_use', input: { town: 'Oslo' } }]);
+});
+
+it.each<[string, object[]]>([
+  ['', [...rain(0), ...oslo(1), ended('tool_use'), stop]],
+  [', but for a ping', [{ type: 'ping' }, ...rain(0), ...oslo(1), ended('tool_use'), stop]],
+  [', with beginnings of blocks', [...rain(0).slice(1), ...oslo(1), ended('tool_use'), stop]],
+  [
+    ', but for an event without a message',
+    [{ type: 'message_start' }, ...rain(0), ...oslo(1), ended('tool_use'), stop],
+  ],
+  [
+    ' until its first block has begun',
+    [...rain(0).slice(0, 2), start, ...rain(0).slice(2), ...oslo(1), ended('tool_use'), stop],
+  ],
+  [', with an end that comes twice', [...rain(0), ...oslo(1), ended('tool_use'), ended(null), stop]],
+])('nothing is lost of a message of which the server leaves out the beginning%s', async (_of, events) => {
+  const content = [
+    { type: 'text', text: 'Rain by noon.' },
+    { type: 'tool_use', id: 't1', name: 'weather', input: { town: 'Oslo' } },
+  ];
+  expect(assembled(messagesFormat, events)).toMatchObject({
+    type: 'message',
+    content,
+    stop_reason: 'tool_use',
+  });
+  for (const bytesAtOnce of [1_000_000, 60]) {
+    const { text: before, last } = await passedEvents(messagesFormat, events, bytesAtOnce);
+    const read = await officialAnswer('messages', before + last);
+    const names = { id: OWN_ID, type: 'message', role: 'assistant', model: MODEL };
+    expect(read).toMatchObject({ ...names, content, stop_reason: 'tool_use' });
+    const shown = eventsOf(before + last);
+    expect(shown.filter(({ type }) => type === 'message_start')).toHaveLength(1);
+    expectPaired(shown);
+  }
+});
+
+it('the end of a message is told although its first event says it, and no later one', () => {
+  const refused = { ...message, stop_reason: 'refusal', stop_details: { type: 'refusal' } };
+  const events = [{ ...start, message: refused }, ...rain(0), ended(null), stop];
+  expect(assembled(messagesFormat, events)).toMatchObject({
+    stop_reason: 'refusal',
+    stop_details: { type: 'refusal' },
+  });
+  for (const shown of [shownStream, shownCollected])
+    expect(shown('messages', 'chat', { events, whole: {} })).toMatchObject({
+      choices: [{ finish_reason: 'content_filter' }],
+    });
 });
 
 /** Blocks are numbered from 0 on, each begins and ends once, and pieces come in between. */

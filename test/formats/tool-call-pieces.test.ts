@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { madeCallId } from '../../api/inference/formats/call-numbers.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
+import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
 import { newComparedText } from '../../api/inference/price/call-arguments.ts';
 import { SnapshotText } from '../../api/inference/price/snapshot-text.ts';
 import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
@@ -12,6 +13,7 @@ import { writeAnswer } from '../../api/inference/translation/translate-answer.ts
 import { officialAnswer } from '../recordings/accumulators.ts';
 import { shownFor } from './ask.ts';
 import { asAsked } from './asked-dialect.ts';
+import { assembled } from './passed-events.ts';
 import { passedStream } from './passed-stream.ts';
 import { shownCollected, shownStream } from './shown-answers.ts';
 
@@ -674,8 +676,123 @@ describe('blocks of a server of the messages format that begins one before the l
   it('are read in a time that grows with their number alone', () => {
     const source = new MessagesSource();
     const blocks = Array.from({ length: 20_000 }, (_, index) => start(index, { type: 'text', text: 'x' }));
-    for (const block of blocks) source.read(Buffer.from(JSON.stringify(block)));
+    let count = 0;
+    for (const block of blocks) {
+      const read = source.read(Buffer.from(JSON.stringify(block)));
+      count += read.kind === 'pieces' ? read.pieces.length : 0;
+    }
+    const rest = source.rest().length;
+    expect(count + rest).toBe(blocks.length);
+    expect(rest).toBeLessThan(100);
+  });
+
+  const says = (index: number, piece: string) => delta(index, { type: 'text_delta', text: piece });
+  const thinks = (index: number, thinking: string) => delta(index, { type: 'thinking_delta', thinking });
+  const text = { type: 'text', text: '' };
+  const thinking = { type: 'thinking', thinking: '', signature: '' };
+  const signature = (index: number) => delta(index, { type: 'signature_delta', signature: 'c2ln' });
+  const turns: [string, object[]][] = [
+    [
+      'texts',
+      [
+        ...[start(0, thinking), thinks(0, 'Hm. '), thinks(0, 'So.'), signature(0), stop(0)],
+        ...[start(1, text), says(1, 'Hel'), start(2, text), says(2, 'Wor'), says(1, 'lo '), says(2, 'ld')],
+        ...[stop(2), stop(1)],
+      ],
+    ],
+    [
+      'texts without beginnings and ends',
+      [thinks(0, 'Hm. '), thinks(0, 'So.'), signature(0), stop(0)].concat([
+        ...[says(1, 'Hel'), says(2, 'Wor'), says(1, 'lo '), says(2, 'ld')],
+      ]),
+    ],
+    [
+      'reasoning and a text',
+      [
+        ...[start(0, thinking), thinks(0, 'Hm. '), start(1, text), says(1, 'Hello '), thinks(0, 'So.')],
+        ...[says(1, 'World'), signature(0), stop(1), stop(0)],
+      ],
+    ],
+    [
+      'reasoning, a text and a call',
+      [
+        ...[start(0, thinking), start(1, text), start(2, use('a')), json(2, '{"x":'), says(1, 'Hello ')],
+        ...[thinks(0, 'Hm. '), json(2, '1}'), stop(2), thinks(0, 'So.'), says(1, 'World'), signature(0)],
+        ...[stop(0), stop(1)],
+      ],
+    ],
+  ];
+
+  it.each(turns)('are whole %s that take turns', (_of, events) => {
+    const answer = stream(...events);
+    for (const shown of [shownStream, shownCollected]) {
+      expect(shown('messages', 'chat', answer)).toMatchObject({
+        choices: [
+          {
+            message: {
+              content: 'Hello World',
+              reasoning: 'Hm. So.',
+              reasoning_details: [{ text: 'Hm. So.', signature: 'c2ln' }],
+            },
+          },
+        ],
+      });
+      const { output } = shown('messages', 'responses', answer) as { output: unknown[] };
+      expect(output.slice(0, 2)).toMatchObject([
+        { type: 'reasoning', summary: [{ text: 'Hm. So.' }], encrypted_content: 'signature:c2ln' },
+        { type: 'message', content: [{ type: 'output_text', text: 'Hello World' }] },
+      ]);
+      expect(output.slice(2)).toMatchObject(
+        JSON.stringify(events).includes('tool_use')
+          ? [{ type: 'function_call', call_id: 'a', arguments: '{"x":1}' }]
+          : [],
+      );
+    }
+    const { content } = assembled(messagesFormat, answer.events) as { content: Record<string, unknown>[] };
+    expect(content.map((block) => block.text ?? '').join('')).toBe('Hello World');
+    expect(content[0]).toMatchObject({ type: 'thinking', thinking: 'Hm. So.', signature: 'c2ln' });
+  });
+
+  it('are shown while they come, also of a server that ends none', () => {
+    const source = new MessagesSource();
+    const events = [
+      start(0, text),
+      says(0, 'a'),
+      start(1, text),
+      ...Array.from({ length: 99 }, () => says(1, 'b')),
+    ];
+    const said = events.map((event) => {
+      const read = source.read(Buffer.from(JSON.stringify(event)));
+      return read.kind === 'pieces' ? read.pieces.length : 0;
+    });
+    expect(said.slice(-50)).toEqual(Array.from({ length: 50 }, () => 1));
     expect(source.rest()).toEqual([]);
+  });
+
+  it('keep little back, however long the pieces are that wait', () => {
+    const source = new MessagesSource();
+    const long = 'x'.repeat(100_000);
+    let said = 0;
+    for (const event of [
+      start(0, text),
+      says(0, 'a'),
+      start(1, text),
+      ...Array.from({ length: 9 }, () => says(1, long)),
+    ]) {
+      const read = source.read(Buffer.from(JSON.stringify(event)));
+      if (read.kind === 'pieces')
+        for (const piece of read.pieces) if (piece.type === 'text') said += piece.text.length;
+    }
+    expect(said).toBeGreaterThan(800_000);
+  });
+
+  it('are calls, each with its input once, also where all of it comes so far in each piece', () => {
+    const pieces = ['', '{"x', '{"x":', '{"x":1', '{"x":1}'].map((each) => json(0, each));
+    const answer = stream(start(0, use('a')), ...pieces, stop(0));
+    for (const shown of [shownStream, shownCollected])
+      expect(callsIn(answer, shown)).toEqual([toolCall('a', '{"x":1}')]);
+    const cut = stream(start(0, use('a')), json(0, '{"x":'), json(0, '{"x":1}'));
+    expect(callsIn(cut, shownStream)).toEqual([toolCall('a', '{"x":1}')]);
   });
 
   it('that all have one id are told apart', () => {

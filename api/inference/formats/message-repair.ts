@@ -10,6 +10,7 @@ import {
   scanJsonObject,
 } from '../json/json-object.ts';
 import { parseTexts } from '../json/parse-record.ts';
+import { CallArguments, newComparedText } from '../price/call-arguments.ts';
 import type { EventTextCount } from '../price/stream-text-count.ts';
 import { noTokens } from '../price/usage.ts';
 import { FrameCheck } from '../scrub/scrub-answer.ts';
@@ -18,6 +19,7 @@ import { madeCallId } from './call-numbers.ts';
 import { blockOfKind, EMPTY_MESSAGE, emptyMembers, hasPieces, MessageBlocks } from './message-blocks.ts';
 import { namedEvent, objectIn, presentMember, typedEvent, typeOf } from './stream-text.ts';
 import { messagesCounters, NULL_USAGE_MEMBERS } from './usage-text.ts';
+import { textOf } from './values.ts';
 
 /** How many blocks had begun when an event like this one was found to be as documented. */
 export type BlockNote = number;
@@ -26,6 +28,8 @@ interface ShownBlock {
   /** Its place in the message as the caller gets it. */
   number: number;
   type: string;
+  /** The JSON text of a tool's input so far, of which some servers repeat all in each piece. */
+  input: CallArguments;
 }
 
 interface OwnNames {
@@ -52,6 +56,9 @@ export class MessageRepair {
   #callCount = 0;
   #answerId = '';
   #isStarted = false;
+  readonly #compared = newComparedText();
+  /** The message as it began, where that says why it ends. */
+  #begun: JsonObject | null = null;
   /** Why the message ends, from the last event that says it. */
   #ended: JsonObject | null = null;
 
@@ -73,6 +80,9 @@ export class MessageRepair {
     const block = typeof index === 'number' ? this.#blocks.get(index) : undefined;
     if (block === undefined || block.number !== index) return false;
     if (!isRecord(delta) || !hasPieces(block.type, delta.type)) return false;
+    const json = textOf(delta.partial_json);
+    if (!block.input.passes(json)) return false;
+    block.input.pass(json);
     this.#text.note(seen, this.#count);
     return true;
   }
@@ -91,11 +101,29 @@ export class MessageRepair {
     }
     // Clients put the blocks that follow behind those that stand here.
     if (!NO_BLOCKS.test(memberText(message, 'content') ?? '')) changes.set('content', '[]');
+    if (END_MEMBERS.some((name) => presentMember(message, name) !== null)) this.#begun = message;
     return true;
+  }
+
+  /** The event that begins the message, where its server has left it out: clients drop all that comes before it. Empty: the message has begun. */
+  beginMessage(): Buffer {
+    if (this.#isStarted) return NOTHING;
+    this.#isStarted = true;
+    const { ownId, publicModel } = this.#names;
+    this.#answerId = ownId;
+    const message = { id: ownId, model: publicModel, ...EMPTY_MESSAGE, ...NULL_MEMBERS, usage: NOTHING_USED };
+    return typedEvent('message_start', { message });
   }
 
   /** The events in the place of one inside the answer; `null`: it is as documented. */
   repaired(type: string, event: JsonObject): Buffer | null {
+    if (!BLOCK_EVENT.test(type)) return null;
+    const begun = this.beginMessage();
+    const events = this.#repairedInBlock(type, event);
+    return begun.length === 0 ? events : Buffer.concat([begun, events ?? namedEvent(type, event.bytes)]);
+  }
+
+  #repairedInBlock(type: string, event: JsonObject): Buffer | null {
     switch (type) {
       case 'content_block_start':
         return this.#begin(event);
@@ -108,8 +136,27 @@ export class MessageRepair {
     }
   }
 
-  /** Some servers count in an event of its own, without the reason for the end, and clients forget the one that came before. */
+  /**
+   * The last event of the message as clients read it, who forget what earlier ones say of the end: some servers count in an event of its
+   * own, without the reason, and some say in the first event why the message ends.
+   */
   delta(event: JsonObject): JsonObject {
+    return this.#withBegun(this.#withEnded(event));
+  }
+
+  #withBegun(event: JsonObject): JsonObject {
+    const delta = this.#begun === null ? null : objectIn(event, 'delta');
+    const changes = new MemberChanges();
+    for (const name of END_MEMBERS) {
+      const value = this.#begun === null ? null : presentMember(this.#begun, name);
+      if (delta !== null && value !== null && presentMember(delta, name) === null) changes.set(name, value);
+    }
+    return delta === null || changes.keys.length === 0
+      ? event
+      : withDelta(event, rebuildJsonObject(delta, changes));
+  }
+
+  #withEnded(event: JsonObject): JsonObject {
     const own = objectIn(event, 'delta');
     if (own !== null && presentMember(own, 'stop_reason') !== null) {
       this.#ended = own;
@@ -118,9 +165,7 @@ export class MessageRepair {
     const known = this.#ended;
     if (own !== null && known === null) return event;
     const delta = own === null || known === null ? (known?.bytes ?? NOT_ENDED) : withMembersOf(known, own);
-    const rebuilt = rebuildJsonObject(event, new MemberChanges([['delta', delta]]));
-    const scanned = scanJsonObject(rebuilt, answerBounds);
-    return typeof scanned === 'string' ? event : scanned;
+    return withDelta(event, delta);
   }
 
   /** The ends of blocks that their server has not ended. */
@@ -137,7 +182,8 @@ export class MessageRepair {
     for (const [name, empty] of Object.entries(emptyMembers(type)))
       if (presentMember(value, name) === null) missing.set(name, JSON.stringify(empty));
     const index = indexIn(event);
-    const { ended, number } = this.#beginBlock(index, type);
+    const { ended, block } = this.#beginBlock(index, type);
+    const { number } = block;
     if (ended.length === 0 && missing.keys.length === 0 && hasNumber(event, number)) return null;
     const changes = new MemberChanges([['index', String(number)]]);
     if (missing.keys.length > 0) changes.set('content_block', rebuildJsonObject(value, missing));
@@ -149,32 +195,35 @@ export class MessageRepair {
     if (delta === null) return NOTHING;
     const index = indexIn(event);
     const known = this.#blocks.blockOf(index, typeOf(delta));
-    if (known === undefined || (typeof known === 'object' && hasNumber(event, known.number))) return null;
-    if (typeof known === 'object') return withNumber('content_block_delta', event, known.number);
+    if (known === undefined) return null;
+    if (typeof known === 'object') return repairedPiece(event, delta, known);
     const content_block = blockOfKind(known, madeCallId(this.#answerId, this.#callCount));
-    const { ended, number } = this.#beginBlock(index, known);
+    const { ended, block } = this.#beginBlock(index, known);
+    const { number } = block;
     return Buffer.concat([
       ended,
       typedEvent('content_block_start', { index: number, content_block }),
-      withNumber('content_block_delta', event, number),
+      repairedPiece(event, delta, block) ?? namedEvent('content_block_delta', event.bytes),
     ]);
   }
 
   #end(event: JsonObject): Buffer | null {
     const block = this.#blocks.get(indexIn(event));
     if (block === undefined || !this.#open.delete(block)) return NOTHING;
-    return hasNumber(event, block.number) ? null : withNumber('content_block_stop', event, block.number);
+    const rest = restOf(block);
+    if (rest.length === 0 && hasNumber(event, block.number)) return null;
+    return Buffer.concat([rest, withNumber('content_block_stop', event, block.number)]);
   }
 
   /** A number that is used again means another block from here on, so the earlier one can get no end from its server. */
-  #beginBlock(index: number, type: string): { number: number; ended: Buffer } {
+  #beginBlock(index: number, type: string): { block: ShownBlock; ended: Buffer } {
     const earlier = this.#blocks.get(index);
     const ended = earlier !== undefined && this.#open.delete(earlier) ? endOf(earlier) : NOTHING;
-    const block = { number: this.#count++, type };
+    const block = { number: this.#count++, type, input: new CallArguments(this.#compared) };
     if (type === 'tool_use') this.#callCount++;
     this.#blocks.begin(index, block);
     if (this.#open.size < MESSAGE_BLOCKS_MAX) this.#open.add(block);
-    return { number: block.number, ended };
+    return { block, ended };
   }
 }
 
@@ -182,7 +231,44 @@ const NOTHING = Buffer.alloc(0);
 const NOTHING_USED = { ...NULL_USAGE_MEMBERS, ...messagesCounters(noTokens) };
 const NOT_ENDED = '{"stop_reason":null,"stop_sequence":null}';
 
-const endOf = ({ number }: ShownBlock): Buffer => typedEvent('content_block_stop', { index: number });
+/** Members of a message that tell why it ends. */
+const END_MEMBERS = ['stop_reason', 'stop_sequence', 'stop_details'];
+/** Members that every message has, and that typed clients rely on. */
+const NULL_MEMBERS = { container: null, stop_details: null };
+const BLOCK_EVENT = /^content_block_/;
+
+const endOf = (block: ShownBlock): Buffer =>
+  Buffer.concat([restOf(block), typedEvent('content_block_stop', { index: block.number })]);
+
+/** The part of an input that waits for the next piece, now that none comes. */
+function restOf({ number, input }: ShownBlock): Buffer {
+  const json = input.end();
+  return json === ''
+    ? NOTHING
+    : typedEvent('content_block_delta', {
+        index: number,
+        delta: { type: 'input_json_delta', partial_json: json },
+      });
+}
+
+/** A piece under the number of its block, with the part of the input that is new; `null`: it is as documented. */
+function repairedPiece(event: JsonObject, delta: JsonObject, { number, input }: ShownBlock): Buffer | null {
+  const sent = parseTexts(delta.bytes)?.partial_json;
+  const json = typeof sent === 'string' ? input.add(sent, false) : sent;
+  if (json === sent)
+    return hasNumber(event, number) ? null : withNumber('content_block_delta', event, number);
+  if (json === '') return NOTHING;
+  const shown = rebuildJsonObject(delta, new MemberChanges([['partial_json', JSON.stringify(json)]]));
+  return withNumber('content_block_delta', withDelta(event, shown), number);
+}
+
+function withDelta(event: JsonObject, delta: Buffer | string): JsonObject {
+  const scanned = scanJsonObject(
+    rebuildJsonObject(event, new MemberChanges([['delta', delta]])),
+    answerBounds,
+  );
+  return typeof scanned === 'string' ? event : scanned;
+}
 
 const withNumber = (type: string, event: JsonObject, number: number): Buffer =>
   namedEvent(type, rebuildJsonObject(event, new MemberChanges([['index', String(number)]])));

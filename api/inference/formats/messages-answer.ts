@@ -31,5 +31,14 @@ function stopsWithError(object: JsonObject): boolean {
   return memberText(delta, 'stop_reason') === '"error"' || presentMember(delta, 'error') !== null;
 }
 
-export const showMessagesAnswer = (good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer =>
-  rebuildJsonObject(good.answer, withOneRecord(good, shownChanges('messages', good, charge, candidate)));
+/** Clients read the names of every message. One is without them where a server has left out the event that begins its stream. */
+export function showMessagesAnswer(good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
+  const changes = withOneRecord(good, shownChanges('messages', good, charge, candidate));
+  const { id } = charge.identity;
+  for (const [name, value] of [
+    ['id', id],
+    ['model', candidate.model.id],
+  ] as const)
+    if (presentMember(good.answer, name) === null) changes.set(name, JSON.stringify(value));
+  return rebuildJsonObject(good.answer, changes);
+}

@@ -3,6 +3,7 @@ import { plainNumber } from '../json/exact-json.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { parseRecord } from '../json/parse-record.ts';
 import { AnswerText, addMessages } from '../price/answer-text.ts';
+import { CallArguments, newComparedText } from '../price/call-arguments.ts';
 import { countedBy } from '../price/stream-text-count.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { madeCallId } from './call-numbers.ts';
@@ -23,11 +24,14 @@ export class MessagesAssembly extends CountedElsewhere implements Assembly {
   readonly text = countedBy(() => this.#text.bytes);
   /** Knows usage, errors and the end, as for a caller who wants the stream. */
   protected readonly counter = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
+  /** `null`: nothing of it has come, not even its beginning, which some servers leave out. */
   #message: Record<string, unknown> | null = null;
+  #isStarted = false;
   /** In the order in which they began. */
   readonly #blocks: Block[] = [];
   readonly #known = new MessageBlocks<Block>();
   #callCount = 0;
+  readonly #compared = newComparedText();
 
   read(data: Buffer): ReadEvent {
     const event = this.counter.read(data, '');
@@ -43,7 +47,7 @@ export class MessagesAssembly extends CountedElsewhere implements Assembly {
     if (this.#message === null) return null;
     const { usage: _, ...message } = this.#message;
     const marks = new NumberMarks();
-    const content = this.#blocks.map(({ value, input }) => withInput(value, input, marks));
+    const content = this.#blocks.map(({ value, json, input }) => withInput(value, json + input.rest, marks));
     const answer = marks.print({ ...message, content });
     const usage = this.counter.usageRecord?.bytes;
     if (usage === undefined) return answer;
@@ -54,7 +58,10 @@ export class MessagesAssembly extends CountedElsewhere implements Assembly {
   #add(event: Record<string, unknown>): void {
     switch (event.type) {
       case 'message_start':
-        if (isRecord(event.message)) this.#message ??= withMembers(event.message, EMPTY_MESSAGE);
+        if (isRecord(event.message) && !this.#isStarted) {
+          this.#isStarted = true;
+          this.#message = withMembers(event.message, this.#message ?? EMPTY_MESSAGE);
+        }
         return;
       case 'content_block_start':
         if (isRecord(event.content_block)) this.#begin(plainNumber(event.index), event.content_block);
@@ -69,18 +76,30 @@ export class MessagesAssembly extends CountedElsewhere implements Assembly {
 
   /** Members beside the delta belong to the message as well, such as what a provider left out of a long context. */
   #addToMessage({ type: _, usage: _usage, delta, ...beside }: Record<string, unknown>): void {
-    if (this.#message === null) return;
-    const { stop_reason: reason, stop_sequence: sequence } = this.#message;
-    Object.assign(this.#message, recordOf(delta), beside);
-    // Some servers count in an event of its own, without the reason for the end.
-    if ((this.#message.stop_reason ?? null) === null) {
-      this.#message.stop_reason = reason ?? null;
-      this.#message.stop_sequence = sequence ?? null;
+    const message = this.#begun();
+    const { stop_reason: reason, stop_sequence: sequence, stop_details: details } = message;
+    Object.assign(message, recordOf(delta), beside);
+    // Some servers count in an event of its own, without the reason for the end, or say in the first event what it is.
+    if ((message.stop_reason ?? null) === null) {
+      message.stop_reason = reason ?? null;
+      message.stop_sequence = sequence ?? null;
     }
+    if (details !== undefined) message.stop_details ??= details;
+  }
+
+  #begun(): Record<string, unknown> {
+    this.#message ??= withMembers({}, EMPTY_MESSAGE);
+    return this.#message;
   }
 
   #begin(index: unknown, value: Record<string, unknown>): Block {
-    const block = { type: value.type, value: withMembers(value, emptyMembers(value.type)), input: '' };
+    this.#begun();
+    const block = {
+      type: value.type,
+      value: withMembers(value, emptyMembers(value.type)),
+      json: '',
+      input: new CallArguments(this.#compared),
+    };
     this.#blocks.push(block);
     this.#known.begin(index, block);
     if (value.type === 'tool_use') this.#callCount++;
@@ -92,7 +111,7 @@ export class MessagesAssembly extends CountedElsewhere implements Assembly {
     if (block === undefined) return;
     const { value } = block;
     const { partial_json: json, citation, signature, ...rest } = delta;
-    if (typeof json === 'string') block.input += json;
+    if (typeof json === 'string') block.json += block.input.add(json, false);
     if (citation !== undefined) mergeDelta(value, { citations: [citation] });
     if (typeof signature === 'string') value.signature = `${value.signature ?? ''}${signature}`;
     mergeDelta(value, rest);
@@ -110,7 +129,9 @@ interface Block {
   type: unknown;
   value: Record<string, unknown>;
   /** JSON text of a tool's input, which comes in pieces. */
-  input: string;
+  json: string;
+  /** Knows which part of a piece is new. */
+  input: CallArguments;
 }
 
 /** The members that clients read, where the server left them out. */

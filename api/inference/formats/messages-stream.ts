@@ -126,6 +126,7 @@ export class MessagesStream implements StreamReader {
   end(charge: StreamEndView): Buffer {
     const delta = this.#lastDelta === null ? ownDelta(charge) : this.#chargedDelta(this.#lastDelta, charge);
     return Buffer.concat([
+      this.#repair?.beginMessage() ?? NOTHING,
       this.#repair?.rest() ?? NOTHING,
       namedEvent('message_delta', delta),
       namedEvent('message_stop', this.#stop),
@@ -153,7 +154,8 @@ export class MessagesStream implements StreamReader {
 
   #start(object: JsonObject): ReadEvent {
     const message = objectIn(object, 'message');
-    if (message === null) return { kind: 'malformed' };
+    // The answer begins with its first block then, as where no such event comes.
+    if (message === null) return { kind: 'kept' };
     const changes = cutRecords(message);
     const usage = objectIn(message, 'usage');
     if (!this.#countAll(object, false)) return { kind: 'malformed' };
@@ -175,7 +177,8 @@ export class MessagesStream implements StreamReader {
     const delta = withOwnUsage(object);
     this.#lastDelta = this.#repair?.delta(delta) ?? delta;
     if (earlier === null) return { kind: 'kept' };
-    return { kind: 'changed', events: namedEvent('message_delta', this.#passedDelta(earlier)) };
+    const passed = namedEvent('message_delta', this.#passedDelta(earlier));
+    return { kind: 'changed', events: Buffer.concat([this.#repair?.beginMessage() ?? NOTHING, passed]) };
   }
 
   /** Some servers count once more in the last event. */
@@ -201,9 +204,10 @@ export class MessagesStream implements StreamReader {
     this.#lastDelta = null;
     this.records.reopen();
     const shown = passed.kind === 'changed' ? passed.events : namedEvent(eventName || type, object.bytes);
+    const delta = namedEvent('message_delta', this.#passedDelta(earlier));
     return {
       kind: 'changed',
-      events: Buffer.concat([namedEvent('message_delta', this.#passedDelta(earlier)), shown]),
+      events: Buffer.concat([this.#repair?.beginMessage() ?? NOTHING, delta, shown]),
     };
   }
 

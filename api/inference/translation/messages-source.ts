@@ -3,9 +3,12 @@ import { CallIds } from '../formats/call-ids.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
 import { MessagesStream } from '../formats/messages-stream.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
+import { withMissing } from '../formats/whole-message.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
+import { CallArguments, newComparedText } from '../price/call-arguments.ts';
 import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './answer-source.ts';
+import { BlockOrder } from './block-order.ts';
 import { EACH, withMarkedNumbersAt } from './unread-values.ts';
 
 const EVENT_INPUT = ['content_block', 'input'];
@@ -20,6 +23,10 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   #callCount = 0;
   readonly #ids = new CallIds();
   readonly #marks = new NumberMarks();
+  readonly #order = new BlockOrder();
+  readonly #compared = newComparedText();
+  /** The message as it began, which may say already why it ends. */
+  #begun: Readonly<Record<string, unknown>> = {};
   /** The newest block under each number: servers begin one before the last has ended, or give all one number. */
   readonly #blocks = new Map<number, OpenBlock>();
   /** Those that have not ended, in the order in which they began. */
@@ -45,7 +52,11 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
       return { kind: event.kind };
     const read = readJsonObject(data, answerBounds);
     if (typeof read === 'string') return { kind: 'malformed' };
-    return { kind: 'pieces', pieces: this.#pieces(this.#marked(data, read.value)) };
+    const marked = this.#marked(data, read.value);
+    const events = BLOCK_EVENT.test(textOf(marked.type))
+      ? this.#order.add(marked, numberOf(marked.index) ?? 0, data.length)
+      : [...(marked.type === 'message_delta' ? this.#order.rest() : []), marked];
+    return { kind: 'pieces', pieces: events.flatMap((each) => this.#pieces(each)) };
   }
 
   readWhole(bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[] {
@@ -62,7 +73,7 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   }
 
   rest(): readonly AnswerPiece[] {
-    return this.#endAll();
+    return [...this.#order.rest().flatMap((event) => this.#pieces(event)), ...this.#endAll()];
   }
 
   /** Only the start of a block may hold an input that is printed again. */
@@ -72,11 +83,12 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
       : event;
   }
 
-  #pieces(event: Record<string, unknown>): AnswerPiece[] {
+  #pieces(event: Readonly<Record<string, unknown>>): AnswerPiece[] {
     const block = numberOf(event.index) ?? 0;
     switch (event.type) {
       case 'message_start':
-        return [this.#start(recordOf(event.message).id)];
+        this.#begun = recordOf(event.message);
+        return [this.#start(this.#begun.id)];
       case 'content_block_start':
         // Some servers give all blocks one number, or end none.
         return [
@@ -89,7 +101,7 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
       case 'content_block_stop':
         return this.#end(block);
       case 'message_delta':
-        return [...this.#endAll(), ...finishOf(recordOf(event.delta))];
+        return [...this.#endAll(), ...finishOf(withMissing(recordOf(event.delta), this.#begun))];
       default:
         return [];
     }
@@ -158,7 +170,7 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     if (json === '' || open.isOfServer) return [];
     const begun = open.call === null ? [this.#call(open, {})] : [];
     open.input = null;
-    return open.call === null ? begun : [...begun, { type: 'arguments', index: open.call, json }];
+    return [...begun, ...argumentsOf(open, open.given.add(json, false))];
   }
 
   #newBlock(block: number): OpenBlock {
@@ -166,6 +178,7 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     const open: OpenBlock = {
       call: null,
       input: null,
+      given: new CallArguments(this.#compared),
       isOfServer: false,
       isThinking: false,
       reasoning: null,
@@ -190,7 +203,7 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     if (!this.#open.delete(open)) return [];
     this.#owing.delete(open);
     const owed = this.#owedBy(open);
-    return open.input === null ? owed : [...owed, open.input];
+    return open.input === null ? [...owed, ...argumentsOf(open, open.given.end())] : [...owed, open.input];
   }
 
   #endAll(): AnswerPiece[] {
@@ -256,6 +269,8 @@ interface OpenBlock {
   call: number | null;
   /** A call is made with it if no pieces of it come. */
   input: AnswerPiece | null;
+  /** The text of its input so far, of which some servers repeat all in each piece. */
+  given: CallArguments;
   /** It is the call of a tool that the provider runs itself, or another block that is not shown. */
   isOfServer: boolean;
   isThinking: boolean;
@@ -271,7 +286,15 @@ interface OpenBlock {
   to: number;
 }
 
-function finishOf({ stop_reason: reason, stop_sequence: sequence }: Record<string, unknown>): AnswerPiece[] {
+const BLOCK_EVENT = /^content_block_/;
+
+const argumentsOf = ({ call }: OpenBlock, json: string): AnswerPiece[] =>
+  call === null || json === '' ? [] : [{ type: 'arguments', index: call, json }];
+
+function finishOf({
+  stop_reason: reason,
+  stop_sequence: sequence,
+}: Readonly<Record<string, unknown>>): AnswerPiece[] {
   if (textOf(reason) === '') return [];
   const stopSequence = textOf(sequence) || null;
   return [{ type: 'finish', reason: REASONS.get(textOf(reason)) ?? 'stop', stopSequence }];
