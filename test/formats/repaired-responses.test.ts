@@ -263,6 +263,74 @@ describe.each(odd)('%s', (_of, events) => {
   });
 });
 
+/** The numbers of the events, which rise by one. */
+const numbersOf = (events: readonly Record<string, unknown>[]): unknown[] =>
+  events.filter(({ type }) => type !== 'keepalive').map(({ sequence_number }) => sequence_number);
+
+it.each<[string, Event[]]>([
+  ...odd.map(([of, events]): [string, Event[]] => [of, numbered([created, ...events])]),
+  ['numbers that are missing', [created, ...all, completed(output)]],
+  [
+    'numbers that are all the same',
+    [created, ...all, completed(output)].map((event) => ({ ...event, sequence_number: 0 })),
+  ],
+  [
+    'a sign of life without a number',
+    numbered([created, ...all])
+      .toSpliced(3, 0, { type: 'keepalive' })
+      .concat(completed(output)),
+  ],
+  ['no beginning', numbered([created, ...not(all, 'added'), completed([])]).slice(1)],
+])('the events are numbered one after another: %s', async (_of, events) => {
+  for (const bytesAtOnce of [1_000_000, 60]) {
+    const { text, last } = await passedEvents(responsesFormat, events, bytesAtOnce);
+    const numbers = numbersOf(eventsOf(text + last));
+    expect(numbers).toEqual(numbers.map((_, at) => at));
+  }
+});
+
+it('an error behind events that were added has the next number', () => {
+  const reader = responsesFormat.openStream({
+    upstreamModel: MODEL,
+    publicModel: MODEL,
+    showUsage: true,
+    ownId: OWN_ID,
+  });
+  let shown = '';
+  for (const event of numbered([created, ...not(all, 'added')])) {
+    const data = Buffer.from(JSON.stringify(event));
+    const read = reader.read(data, event.type);
+    if (read.kind === 'changed') shown += read.events.toString();
+    else if (read.kind === 'plain') shown += eventOf(event);
+  }
+  expect(reader.eventsShown).toBe(eventsOf(shown).length);
+});
+
+it.each<[string, Event[]]>([
+  ['', [...all, completed(output)]],
+  [', and of its items', [...not(all, 'added'), completed([])]],
+  [' alone', [{ ...created, type: 'response.in_progress' }, ...all, completed(output)]],
+  [', but for a sign of life', [{ type: 'keepalive' }, ...all, completed(output)]],
+  [' until its first item has begun', [...all.slice(0, 3), created, ...all.slice(3), completed(output)]],
+  [' and all else but the end', [completed(output)]],
+])('nothing is lost of a response of which the server leaves out the beginning%s', async (_of, events) => {
+  for (const sent of [events, numbered(events)]) {
+    for (const bytesAtOnce of [1_000_000, 60]) {
+      const { text, last } = await passedEvents(responsesFormat, sent, bytesAtOnce);
+      const shown = eventsOf(text + last).filter(({ type }) => type !== 'keepalive');
+      expect(shown.filter(({ type }) => type === 'response.created')).toEqual([shown[0]]);
+      expect(new Set(shown.flatMap(({ response }) => Object(response).id ?? [])).size).toBe(1);
+      const read = await officialAnswer('responses', text + last);
+      expect(records(read.output)).toMatchObject(
+        output.map(({ type }) => ({
+          type,
+          ...(type === 'message' ? { content: [{ text: 'Rain by noon.' }] } : {}),
+        })),
+      );
+    }
+  }
+});
+
 it('an id of ours, which begins as OpenAI’s do, names an item that its server gives none', async () => {
   const events = [
     created,

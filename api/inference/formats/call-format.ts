@@ -109,6 +109,8 @@ export interface StreamNames {
   ownId?: string;
   /** Takes the place of a time that is missing. */
   createdAtS?: number;
+  /** Members of a response that repeat the request, as JSON text. */
+  echo?: () => string;
 }
 
 /** For what the gateway writes itself into a stream. */

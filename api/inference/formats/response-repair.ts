@@ -10,6 +10,7 @@ import {
 } from '../json/json-object.ts';
 import type { ResponsesTextCount } from '../price/stream-text-count.ts';
 import { type Hidden, repeatsHidden } from '../scrub/scrub-words.ts';
+import type { EventNumbers } from './event-numbers.ts';
 import { begunItem, eventsBeforeEnd, type WriteEvent } from './events-of-response.ts';
 import {
   emptyOf,
@@ -102,6 +103,9 @@ interface Run {
  */
 export class ResponseRepair {
   readonly #text: ResponsesTextCount;
+  readonly #numbers: EventNumbers;
+  readonly #write: WriteEvent = (type, members) =>
+    typedEvent(type, { sequence_number: this.#numbers.take(), ...members });
   #items = new ResponseItems();
   readonly #shown: ShownItems;
   #run: Run | null = null;
@@ -113,9 +117,15 @@ export class ResponseRepair {
    * @param ownId For ids of items that their server gives none.
    * @param provider No id may repeat its key or address; `undefined`: it is shown to nobody.
    */
-  constructor(ownId: string, text: ResponsesTextCount, provider?: Hidden['provider']) {
+  constructor(
+    ownId: string,
+    text: ResponsesTextCount,
+    numbers: EventNumbers,
+    provider?: Hidden['provider'],
+  ) {
     this.#shown = new ShownItems(ownId, provider);
     this.#text = text;
+    this.#numbers = numbers;
   }
 
   /** Whether a piece of an item is as documented. It counts as passed then. */
@@ -229,7 +239,7 @@ export class ResponseRepair {
       if ((begun[name] ?? null) === null) changes.set(name, JSON.stringify(empty));
     for (const list of ['content', 'summary'])
       for (const number of records(begun[list]).keys()) shown.parts.add(`${list} ${number}`);
-    return withItem(event, object, shown.index, changes);
+    return this.#withItem(event, object, shown.index, changes);
   }
 
   #done(item: KnownItem, event: Readonly<Members>, object: JsonObject): Buffer | null {
@@ -242,15 +252,15 @@ export class ResponseRepair {
       this.#shown.isRenamed = true;
     }
     shown.done = withMembers(object, changes);
-    const end = withItem(event, object, shown.index, changes);
-    if (known !== undefined) return end;
-    const before = eventsBeforeEnd({ ...whole, id: shown.id }, shown.index, writerFor(event));
-    return Buffer.concat([...before, end ?? namedEvent('response.output_item.done', object.bytes)]);
+    if (known !== undefined) return this.#withItem(event, object, shown.index, changes);
+    const before = eventsBeforeEnd({ ...whole, id: shown.id }, shown.index, this.#write);
+    const end = this.#withItem(event, object, shown.index, changes);
+    return Buffer.concat([...before, end ?? this.#numbered(event, object, new MemberChanges())]);
   }
 
   #piece(item: KnownItem, event: Readonly<Members>, object: JsonObject): Buffer {
     const before: Buffer[] = [];
-    const write = writerFor(event);
+    const write = this.#write;
     const known = this.#shown.get(item);
     // Only the whole of a call names it, so it begins then.
     if (known === undefined && pieceKindOf(event.type)?.member !== undefined) return NOTHING;
@@ -275,7 +285,7 @@ export class ResponseRepair {
     if (event.output_index !== index) changes.set('output_index', String(index));
     if (part !== null && plainNumber(event[part.numberName]) !== part.number)
       changes.set(part.numberName, String(part.number));
-    return Buffer.concat([...before, namedEvent(textOf(event.type), rebuildJsonObject(object, changes))]);
+    return Buffer.concat([...before, this.#numbered(event, object, changes)]);
   }
 
   /** An event about an item that brings nothing of it, such as the state of a search. */
@@ -288,6 +298,27 @@ export class ResponseRepair {
       ['item_id', JSON.stringify(shown.id)],
       ['output_index', String(shown.index)],
     ]);
+    return this.#numbered(event, object, changes);
+  }
+
+  /** `null`: nothing changes. */
+  #withItem(
+    event: Readonly<Members>,
+    object: JsonObject,
+    index: number,
+    ofItem: MemberChanges,
+  ): Buffer | null {
+    const changes = new MemberChanges();
+    if (event.output_index !== index) changes.set('output_index', String(index));
+    if (ofItem.keys.length > 0) changes.set('item', withMembers(object, ofItem));
+    return changes.keys.length === 0 ? null : this.#numbered(event, object, changes);
+  }
+
+  /** The event with these changes, under the next number. */
+  #numbered(event: Readonly<Members>, object: JsonObject, changes: MemberChanges): Buffer {
+    const sent = event.sequence_number;
+    const number = this.#numbers.take(sent);
+    if (number !== sent) changes.set('sequence_number', String(number));
     return namedEvent(textOf(event.type), rebuildJsonObject(object, changes));
   }
 }
@@ -297,32 +328,12 @@ const NO_ITEM: KnownItem = { type: '' };
 /** An item in memory, beside its text. */
 const ITEM_BYTES = 1_024;
 
-/** Writes events under the number of the one that they come before. */
-const writerFor =
-  ({ sequence_number: number }: Readonly<Members>): WriteEvent =>
-  (type, members) =>
-    typedEvent(type, { ...(number === undefined ? {} : { sequence_number: number }), ...members });
-
 /** The item of an event with some members changed; a copy. */
 function withMembers(event: JsonObject, changes: MemberChanges): Buffer {
   const item = changes.keys.length === 0 ? null : objectIn(event, 'item');
   return item === null
     ? Buffer.from(memberBytes(event, 'item') ?? NOTHING)
     : rebuildJsonObject(item, changes);
-}
-
-/** `null`: nothing changes. */
-function withItem(
-  event: Readonly<Members>,
-  object: JsonObject,
-  index: number,
-  ofItem: MemberChanges,
-): Buffer | null {
-  const changes = new MemberChanges();
-  if (event.output_index !== index) changes.set('output_index', String(index));
-  if (ofItem.keys.length > 0) changes.set('item', withMembers(object, ofItem));
-  if (changes.keys.length === 0) return null;
-  return namedEvent(textOf(event.type), rebuildJsonObject(object, changes));
 }
 
 function isStandard(event: Readonly<Members>, part: Part | null, { id, index, parts }: ShownItem): boolean {

@@ -2,7 +2,7 @@ import { parseJson } from '#core/parse-json.ts';
 import {
   answerBounds,
   type JsonObject,
-  type MemberChanges,
+  MemberChanges,
   memberBytes,
   memberText,
   rebuildJsonObject,
@@ -13,6 +13,7 @@ import { responsesCounts, StreamUsage, type Usage } from '../price/usage.ts';
 import { FrameCheck } from '../scrub/scrub-answer.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { isReasonName, tellsError } from './error-record.ts';
+import { EventNumbers } from './event-numbers.ts';
 import { ResponseRepair } from './response-repair.ts';
 import { saysResponseFailed } from './responses-answer.ts';
 import { passedUsage, type ShownCharge, showFrame, shownUsage, withShownFrame } from './shown-changes.ts';
@@ -21,6 +22,7 @@ import {
   isJson,
   looksLikeObject,
   namedEvent,
+  namedText,
   objectIn,
   passNamed,
   presentMember,
@@ -41,6 +43,10 @@ export class ResponsesStream implements StreamReader {
   /** `null`: the gateway reads the stream itself, and knows every way of writing one. */
   readonly #repair: ResponseRepair | null;
   readonly #frameCheck: FrameCheck | null;
+  readonly #numbers = new EventNumbers();
+  #isBegun = false;
+  /** The event that begins the response, of the gateway's own, until another one is shown. */
+  #begun: Buffer = NOTHING;
   /** The id of the answer, as JSON text, from the first event that has it; empty: none has come. */
   #id = '';
 
@@ -48,14 +54,24 @@ export class ResponsesStream implements StreamReader {
     this.#names = names;
     const { ownId, hidden } = names;
     this.#frameCheck = hidden === undefined ? null : new FrameCheck(hidden, false);
-    this.#repair = ownId === undefined ? null : new ResponseRepair(ownId, this.text, hidden?.provider);
+    this.#repair =
+      ownId === undefined ? null : new ResponseRepair(ownId, this.text, this.#numbers, hidden?.provider);
+  }
+
+  /** The number of the next event; `null`: the gateway itself reads the stream. */
+  get eventsShown(): number | null {
+    return this.#repair === null ? null : this.#numbers.next;
   }
 
   passes(data: Buffer): boolean {
     const event = this.#frameCheck === null ? null : this.text.see(data);
     if (event !== null && (this.#frameCheck?.mayPass(event) === false || event.response !== undefined))
       return false;
-    return this.#repair === null || this.#repair.passes(data);
+    if (this.#repair === null) return true;
+    const number = this.#isBegun ? this.text.see(data)?.sequence_number : undefined;
+    if (!this.#numbers.isNext(number) || !this.#repair.passes(data)) return false;
+    this.#numbers.take(number);
+    return true;
   }
 
   read(data: Buffer, eventName: string): ReadEvent {
@@ -81,8 +97,13 @@ export class ResponsesStream implements StreamReader {
     if (isError) return { kind: 'error' };
     // An event that is written again takes its name from its type.
     const shownName = event === sent ? eventName : '';
-    if (response === null)
-      return LAST.has(type) ? { kind: 'malformed' } : this.#pass(type, shownName, event, data);
+    if (response === null) {
+      if (LAST.has(type)) return { kind: 'malformed' };
+      if (!isForeign) this.#begin(null);
+      // Clients fail at any event before the first of the response.
+      else if (this.#repair !== null && !this.#isBegun) return { kind: 'kept' };
+      return this.#behindBegun(this.#pass(type, shownName, event, data), shownName || type, event);
+    }
     if (!isJson(data)) return { kind: 'malformed' };
     if (LAST.has(type)) {
       const output = parseJson(memberText(response, 'output') ?? 'null');
@@ -90,7 +111,57 @@ export class ResponsesStream implements StreamReader {
       this.text.addOutput(output, parseJson(memberText(response, 'output_text') ?? 'null'));
       return { kind: 'done' };
     }
-    return { kind: 'changed', events: namedEvent(type, this.#shown(event, response, null)) };
+    if (type === CREATED) {
+      // A response begins once.
+      if (this.#isBegun && this.#repair !== null) return { kind: 'kept' };
+      this.#isBegun = true;
+    }
+    this.#begin(response);
+    const shown = namedEvent(type, this.#shown(event, response, null));
+    return { kind: 'changed', events: Buffer.concat([this.#takeBegun(), shown]) };
+  }
+
+  /**
+   * Writes the event that begins the response, where its server has left it out: clients fail at what comes before it.
+   *
+   * @param response The response as its first event has it; `null`: that has none.
+   */
+  #begin(response: JsonObject | null): void {
+    const { ownId, createdAtS = 0, publicModel, echo } = this.#names;
+    if (this.#isBegun || ownId === undefined) return;
+    this.#isBegun = true;
+    const head = {
+      object: 'response',
+      created_at: createdAtS,
+      completed_at: null,
+      status: 'in_progress',
+      error: null,
+      incomplete_details: null,
+      model: publicModel,
+      output: [],
+      usage: null,
+    };
+    const changes = new MemberChanges();
+    if (response !== null) showFrame(response, this.#names, changes);
+    const sent = response === null ? null : (changes.get('id') ?? presentMember(response, 'id'));
+    this.#id = (sent ?? JSON.stringify(ownId)).toString();
+    const repeated = echo === undefined ? '' : `,${echo()}`;
+    const own = `{"id":${this.#id},${JSON.stringify(head).slice(1, -1)}${repeated}}`;
+    const number = `"${NUMBER}":${this.#numbers.take()}`;
+    this.#begun = namedText(CREATED, `{"type":"${CREATED}",${number},"response":${own}}`);
+  }
+
+  #takeBegun(): Buffer {
+    const begun = this.#begun;
+    this.#begun = NOTHING;
+    return begun;
+  }
+
+  /** The event that is shown, behind one that begins the response. */
+  #behindBegun(read: ReadEvent, name: string, event: JsonObject): ReadEvent {
+    if (this.#begun.length === 0 || (read.kind !== 'plain' && read.kind !== 'changed')) return read;
+    const shown = read.kind === 'plain' ? namedEvent(name, event.bytes) : read.events;
+    return { kind: 'changed', events: Buffer.concat([this.#takeBegun(), shown]) };
   }
 
   /** Counts that come before there is an answer count only where its end has none. */
@@ -106,14 +177,34 @@ export class ResponsesStream implements StreamReader {
   /** An event without a response in it. Its usage record, if it has one, is counted and cut out. */
   #pass(type: string, eventName: string, event: JsonObject, data: Buffer): ReadEvent {
     if (!mayHoldRecord(event.bytes) || cutRecords(event).keys.length === 0)
-      return this.#repaired(data, event) ?? passNamed(type, eventName, event.bytes);
+      return this.#repaired(data, event) ?? this.#passNumbered(type, eventName, event);
     if (!isJson(event.bytes)) return { kind: 'malformed' };
     const isBare = !type.startsWith('response.') && event.members.every(({ key }) => FRAME.has(key));
     if (isBare) return { kind: 'kept' };
-    const shown = rebuildJsonObject(event, cutRecords(event));
-    const scanned = scanJsonObject(shown, answerBounds);
-    const repaired = typeof scanned === 'string' ? null : this.#repaired(data, scanned);
-    return repaired ?? { kind: 'changed', events: namedEvent(eventName || type, shown) };
+    const scanned = scanJsonObject(rebuildJsonObject(event, cutRecords(event)), answerBounds);
+    if (typeof scanned === 'string') return { kind: 'malformed' };
+    const shown = this.#repaired(data, scanned) ?? this.#passNumbered(type, eventName, scanned);
+    return shown.kind === 'plain'
+      ? { kind: 'changed', events: namedEvent(eventName || type, scanned.bytes) }
+      : shown;
+  }
+
+  /** The event under the next number. Records of the vendor's own need none. */
+  #passNumbered(type: string, eventName: string, event: JsonObject): ReadEvent {
+    const changes = new MemberChanges();
+    const isNumbered = type.startsWith('response.') || memberText(event, NUMBER) !== undefined;
+    if (isNumbered) this.#number(event, changes);
+    if (changes.keys.length === 0) return passNamed(type, eventName, event.bytes);
+    if (!isJson(event.bytes)) return { kind: 'malformed' };
+    return { kind: 'changed', events: namedEvent(eventName || type, rebuildJsonObject(event, changes)) };
+  }
+
+  /** Gives the event the next number, where it has another one. */
+  #number(event: JsonObject, changes: MemberChanges): void {
+    if (this.#repair === null) return;
+    const sent = memberText(event, NUMBER);
+    const number = String(this.#numbers.take(parseJson(sent ?? 'null')));
+    if (number !== sent) changes.set(NUMBER, number);
   }
 
   /** `null`: the event is as documented. */
@@ -140,7 +231,9 @@ export class ResponsesStream implements StreamReader {
     const { type, event, response } = this.#terminal;
     const isDone = type === DONE;
     const name = isDone && memberText(response, 'status') === '"incomplete"' ? INCOMPLETE : COMPLETED;
-    return namedEvent(isDone ? name : type, this.#shown(event, response, charge, isDone ? name : null));
+    this.#begin(response);
+    const last = namedEvent(isDone ? name : type, this.#shown(event, response, charge, isDone ? name : null));
+    return Buffer.concat([this.#takeBegun(), last]);
   }
 
   /**
@@ -168,6 +261,7 @@ export class ResponsesStream implements StreamReader {
     this.#repairFrame(response, changes);
     const shown = cutRecords(event, ['response', response]);
     if (type !== null) shown.set('type', JSON.stringify(type));
+    this.#number(event, shown);
     shown.set('response', rebuildJsonObject(response, changes));
     return rebuildJsonObject(event, shown);
   }
@@ -186,6 +280,9 @@ export class ResponsesStream implements StreamReader {
 /** An event that was sent for its usage alone has nothing but these members. */
 const FRAME: ReadonlySet<string> = new Set(['type', 'usage', 'sequence_number', 'response_id']);
 const DELTA = Buffer.from('.delta');
+const NOTHING = Buffer.alloc(0);
+const NUMBER = 'sequence_number';
+const CREATED = 'response.created';
 const COMPLETED = 'response.completed';
 const INCOMPLETE = 'response.incomplete';
 /** The end on some servers, whichever way the answer ends. */

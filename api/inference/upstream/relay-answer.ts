@@ -1,5 +1,6 @@
 import type { StreamReader } from '../formats/call-format.ts';
 import { eventsOfAnswer } from '../formats/events-of-answer.ts';
+import { echoOf } from '../formats/responses-echo.ts';
 import { answerHeaders, EVENT_STREAM } from '../hold/answer-headers.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import { scrubErrorsInEvents } from '../scrub/scrub-answer.ts';
@@ -88,5 +89,6 @@ function openReader(call: RunningCall): StreamReader {
     hidden,
     ownId: call.identity.id,
     createdAtS: call.identity.createdAtS,
+    echo: () => echoOf(plan),
   });
 }
