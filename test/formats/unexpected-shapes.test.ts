@@ -2,6 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { officialAnswer } from '../recordings/accumulators.ts';
 import { startTestGateway, type TestAgent, type TestGateway } from '../support/gateway.ts';
 import { pathOf } from '../support/path-of.ts';
 import { plays, type RawProvider, startRawProvider } from '../support/raw-provider.ts';
@@ -87,6 +88,33 @@ describe.each(calls)('$format of $kind, streamed: $stream', ({ kind, format, str
     },
   );
 
+  it.each(['application/x-ndjson', 'application/json', ''])(
+    'is read where each line is an event, under the type "%s"',
+    async (type) => {
+      const events = wholeStream(wires[asked], TEXT);
+      const lines = [...events.matchAll(/^data: (\{.*)$/gm)].map(([, line]) => `${line}\n`).join('');
+      // In pieces, of which the first is a part of a line, and with a last line that does not end.
+      for (const at of [1, 40, lines.indexOf('\n') + 1]) {
+        provider.answers = (res) => {
+          res.writeHead(200, type === '' ? {} : { 'content-type': type });
+          res.write(lines.slice(0, at));
+          setImmediate(() => res.end(lines.slice(at).replace(/\n$/, '').replaceAll('\n', '\r\n')));
+        };
+        agent = await gateway.newAgent({ creditUsd: '1.00' });
+        expect(await readAnswer(await ask(kind, format, stream), format, stream)).toContain(TEXT);
+        await costsAsAlways();
+      }
+    },
+  );
+
+  it('is free where the lines are those of another format', async () => {
+    const line = JSON.stringify({ model: 'm', message: { role: 'assistant', content: TEXT }, done: false });
+    provider.answers = plays(`${line}\n${line}\n`, 'application/x-ndjson');
+    const response = await ask(kind, format, stream);
+    expect([response.status, JSON.parse(await response.text()).error.code]).toEqual([502, 'provider_error']);
+    expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
+  });
+
   it.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
@@ -144,6 +172,62 @@ describe.each(calls)('$format of $kind, streamed: $stream', ({ kind, format, str
     expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
   });
 });
+
+describe.each(calls.filter(({ kind, format }) => askedIn(kind, format) === 'chat'))(
+  '$format of $kind, streamed: $stream, of a server that neither counts nor marks the end',
+  ({ kind, format, stream }) => {
+    const chunk = (content: string, finish_reason: string | null) =>
+      `data: ${JSON.stringify({
+        id: 'gen-chat-1',
+        object: 'chat.completion.chunk',
+        created: 1,
+        model: 'm',
+        choices: [{ index: 0, delta: { content }, finish_reason }],
+      })}\n\n`;
+
+    it('is whole where it says why it ends', async () => {
+      provider.answers = plays(chunk(TEXT, null) + chunk('', 'stop'));
+      const answer = await readAnswer(await ask(kind, format, stream), format, stream);
+      expect(answer).toContain(TEXT);
+      expect(answer).not.toContain('provider_');
+      expect((await gateway.settled(agent)).chargedNanoUsd).toBeGreaterThan(0n);
+    });
+
+    it.each([null, 'null'])('was cut where it says no reason: %j', async (reason) => {
+      provider.answers = plays(chunk(TEXT, reason));
+      const response = await ask(kind, format, stream);
+      expect([response.status, await response.text()]).toEqual([
+        stream ? 200 : 502,
+        expect.stringContaining('provider_error'),
+      ]);
+      // A caller who waited for the whole was shown nothing.
+      const { chargedNanoUsd } = await gateway.settled(agent);
+      expect(chargedNanoUsd > 0n).toBe(stream);
+    });
+  },
+);
+
+describe.each(calls.filter(({ kind, format }) => askedIn(kind, format) !== 'chat'))(
+  '$format of $kind, streamed: $stream, of a server that leaves out its beginning',
+  ({ kind, format, stream }) => {
+    it('is whole, under a name, at the price of any other', async () => {
+      const wire = wires[askedIn(kind, format)];
+      provider.answers = plays(wire.textStart + wire.text(TEXT) + wire.end());
+      const body = await (await ask(kind, format, stream)).text();
+      const answer = stream ? await officialAnswer(format, body) : JSON.parse(body);
+      expect(JSON.stringify(answer)).toContain(TEXT);
+      expect(answer).toMatchObject({ id: expect.stringMatching(/./), model: expect.stringMatching(/./) });
+      await costsAsAlways();
+    });
+
+    it('is no answer where there is nothing but its end', async () => {
+      provider.answers = plays('data: {"type":"ping"}\n\n');
+      const response = await ask(kind, format, stream);
+      expect(await response.text()).toContain('provider_error');
+      expect((await gateway.settled(agent)).chargedNanoUsd).toBe(0n);
+    });
+  },
+);
 
 describe('a native answer of responses whose last event has no output', () => {
   const item = {

@@ -6,7 +6,10 @@ export type Collected =
   | { ok: false; cause: UpstreamFailure | 'too_large'; bytesRead: number };
 
 /** The whole body of an answer, or why there is none. Beyond `bytesMax` it is read no further. */
-export function collectAnswer(upstream: UpstreamRequest, bytesMax: number): Collected | Promise<Collected> {
+export function collectAnswer(
+  upstream: Pick<UpstreamRequest, 'takeWhole' | 'pipeTo' | 'abort'>,
+  bytesMax: number,
+): Collected | Promise<Collected> {
   const whole = upstream.takeWhole(bytesMax);
   if (whole !== null) return { ok: true, bytes: whole };
   return new Promise((resolve) => {

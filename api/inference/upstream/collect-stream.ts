@@ -13,11 +13,15 @@ import type { UpstreamRequest } from './upstream-request.ts';
 import { textOrNull } from './upstream-text.ts';
 
 /** A stream for a caller who waits for the whole answer: put together here. */
-export async function collectStream(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
+export async function collectStream(
+  call: RunningCall,
+  upstream: UpstreamRequest,
+  source: Pick<UpstreamRequest, 'pipeTo'> = upstream,
+): Promise<Attempt> {
   const { format, translated } = call.candidate;
-  if (translated !== null) return collectTranslated(call, upstream);
+  if (translated !== null) return collectTranslated(call, upstream, source);
   const assembly = format.openAssembly();
-  const { end, readTokens } = await readWhole(call, upstream, assembly);
+  const { end, readTokens } = await readWhole(call, { upstream, source, reader: assembly });
   if (end.kind !== 'complete') return failedWhole(call, end, assembly, readTokens);
   const bytes = assembly.answer();
   if (bytes === null) return failed(apiError('provider_error'), true, assembly.usage(readTokens));
@@ -34,9 +38,13 @@ function countedAsStream(attempt: Extract<Attempt, { kind: 'json' }>, usage: Usa
   return { ...attempt, usage, sent: sent === null ? null : { ...sent, usage } };
 }
 
-async function collectTranslated(call: RunningCall, upstream: UpstreamRequest): Promise<Attempt> {
+async function collectTranslated(
+  call: RunningCall,
+  upstream: UpstreamRequest,
+  source: Pick<UpstreamRequest, 'pipeTo'>,
+): Promise<Attempt> {
   const collector = new AnswerCollector(openSourceOf(call.candidate));
-  const { end, readTokens } = await readWhole(call, upstream, collector);
+  const { end, readTokens } = await readWhole(call, { upstream, source, reader: collector });
   if (end.kind !== 'complete') return failedWhole(call, end, collector, readTokens);
   const whole = collector.finish();
   call.nameAnswer('body', textOrNull(JSON.stringify(whole.id)));
@@ -62,10 +70,16 @@ function failedWhole(
   return isRecord ? { ...failure, usage: reader.usage(0) } : failure;
 }
 
+interface CollectedStream {
+  upstream: UpstreamRequest;
+  /** The place from which its bytes come. */
+  source: Pick<UpstreamRequest, 'pipeTo'>;
+  reader: Omit<StreamReader, 'end'>;
+}
+
 async function readWhole(
   call: RunningCall,
-  upstream: UpstreamRequest,
-  reader: Omit<StreamReader, 'end'>,
+  { upstream, source, reader }: CollectedStream,
 ): Promise<{ end: StreamEnd; readTokens: number }> {
   const { caller, candidate, options } = call;
   const relay = new StreamRelay({
@@ -80,7 +94,7 @@ async function readWhole(
     },
     head: () => ({}),
   });
-  upstream.pipeTo(relay);
+  source.pipeTo(relay);
   const end = endUnlessComplete(call, await relay.ended, reader);
   return { end, readTokens: estimateTokens(relay.deliveredBytes) };
 }

@@ -31,7 +31,7 @@ export async function relayWholeAnswer(
 }
 
 /** The place from which the bytes of a stream come. */
-interface EventSource extends Pick<UpstreamRequest, 'pipeTo'> {
+export interface EventSource extends Pick<UpstreamRequest, 'pipeTo'> {
   /** Events of the gateway's own making are as long as the answer that they are made of. */
   eventBytesMax?: number;
 }

@@ -5,13 +5,14 @@ import { isApiError } from '../../contract/errors.ts';
 import { failureOf } from '../hold/call-failure.ts';
 import { imagesToInline, inlineImages, type SentBody } from '../linked-images/inline-images.ts';
 import { refuseWait } from '../routing/skip-open-endpoints.ts';
+import { FirstLine, LinesAsEvents } from './answer-lines.ts';
 import { shapeOf } from './answer-shape.ts';
 import { type Attempt, cutShort, failed } from './attempt.ts';
 import { reportAttempt } from './attempt-fault.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
 import { collectStream } from './collect-stream.ts';
 import { readWholeAnswer } from './read-whole-answer.ts';
-import { relayAnswer, relayWholeAnswer } from './relay-answer.ts';
+import { type EventSource, relayAnswer, relayWholeAnswer } from './relay-answer.ts';
 import type { RunningCall } from './running-call.ts';
 import { askedEndpoint, namedWait, readUpstreamError } from './upstream-error.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
@@ -84,7 +85,13 @@ async function attemptOnce(
   const shape = shapeOf(headerText(upstream, 'content-type') ?? '', upstream.firstBytes);
   if (shape === 'events' && plan.stream) return relayAnswer(call, upstream);
   if (shape === 'events') return collectStream(call, upstream);
-  const whole = await collectAnswer(upstream, JSON_ANSWER_BYTES);
+  const { name } = call.candidate.format;
+  const first = call.asksStream && name !== 'own' ? await FirstLine.read(upstream) : null;
+  if (first !== null && name !== 'own' && first.isPieceOf(name)) {
+    const lines: EventSource = { pipeTo: (receiver) => first.pipeTo(new LinesAsEvents(receiver)) };
+    return plan.stream ? relayAnswer(call, upstream, lines) : collectStream(call, upstream, lines);
+  }
+  const whole = await collectAnswer(first ?? upstream, JSON_ANSWER_BYTES);
   const attempt = readWholeAnswer(call, whole);
   return plan.stream && attempt.kind === 'json' ? relayWholeAnswer(call, upstream, attempt) : attempt;
 }
