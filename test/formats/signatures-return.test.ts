@@ -206,6 +206,13 @@ const SIGNED: readonly Signed[] = [
     answer: (signature) => chatAnswer({}, { ...call, function: { ...call.function, ...fields(signature) } }),
   },
   {
+    name: 'a signature of a text in the fields of the message, as LiteLLM has it',
+    issuer: 'other',
+    format: 'chat',
+    answer: (signature) =>
+      chatAnswer({ content: 'Rain.', provider_specific_fields: { thought_signatures: [signature] } }),
+  },
+  {
     name: 'a signature in the call itself, as Higress has it',
     issuer: 'other',
     format: 'chat',

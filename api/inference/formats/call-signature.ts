@@ -1,3 +1,4 @@
+import { parseJson } from '#core/parse-json.ts';
 import type { JsonObject, MemberChanges } from '../json/json-object.ts';
 import { editMember, sentBytes } from './edit-member.ts';
 import { mapRecords, recordOf, records, textOf } from './values.ts';
@@ -16,29 +17,42 @@ const OWN_PLACE = ['extra_content', 'google', SIGNATURE];
  * The places beside a call in which servers of the vendor and routers to it have the signature, each with the word that stands before
  * the signature where it is kept elsewhere. The vendor's own server needs none, and no signature begins with one, for it is base64.
  */
-const PLACES: readonly { word: string; path: readonly string[] }[] = [
+const PLACES: readonly SignaturePlace[] = [
   { word: '', path: OWN_PLACE },
   // Vertex AI (github.com/earendil-works/pi/issues/6733).
   { word: 'vertex:', path: ['extra_content', 'vertex', SIGNATURE] },
   // LiteLLM (docs.litellm.ai/blog/gemini_3), in the call or in its function.
   { word: 'fields:', path: ['provider_specific_fields', SIGNATURE] },
   { word: 'function:', path: ['function', 'provider_specific_fields', SIGNATURE] },
+  // The same beside a text, as a list, of which LiteLLM takes the first back as the one of the text.
+  { word: 'list:', path: ['provider_specific_fields', 'thought_signatures'], isList: true },
   // Higress (github.com/higress-group/higress/pull/3973).
   { word: 'call:', path: [SIGNATURE] },
 ];
 
-const ROUTER_WORDS = ['fields:', 'function:', 'call:'];
+interface SignaturePlace {
+  word: string;
+  path: readonly string[];
+  /** A list stands there, of which the JSON text is kept. */
+  isList?: true;
+}
+
+const ROUTER_WORDS = ['fields:', 'function:', 'list:', 'call:'];
 
 type Members = Readonly<Record<string, unknown>>;
 
 /** The signature that a chat has beside a call or a text, behind the word for its place; empty: there is none. */
 export function callSignatureOf(call: Members): string {
-  for (const { word, path } of PLACES) {
-    const signature = textOf(path.reduce<unknown>((value, name) => recordOf(value)[name], call));
+  for (const { word, path, isList } of PLACES) {
+    const value = path.reduce<unknown>((holder, name) => recordOf(holder)[name], call);
+    const signature = isList === true ? listText(value) : textOf(value);
     if (signature !== '') return word + signature;
   }
   return '';
 }
+
+const listText = (value: unknown): string =>
+  Array.isArray(value) && value.some((each) => textOf(each) !== '') ? JSON.stringify(value) : '';
 
 const OF_CALL = 'of:';
 
@@ -62,14 +76,15 @@ export const isOfRouter = (signature: string): boolean =>
 /** The same call or message with its signature in the place in which its issuer has it. */
 export function withCallSignature<T extends object>(call: T, signature: string): T {
   const place = PLACES.find(({ word }) => word !== '' && signature.startsWith(word));
-  const { word, path } = place ?? { word: '', path: OWN_PLACE };
-  return setAt(call, path, signature.slice(word.length));
+  const { word, path, isList } = place ?? { word: '', path: OWN_PLACE, isList: false };
+  const kept = signature.slice(word.length);
+  return setAt(call, path, isList === true ? parseJson(kept) : kept);
 }
 
-function setAt<T extends object>(value: T, path: readonly string[], text: string): T {
+function setAt<T extends object>(value: T, path: readonly string[], kept: unknown): T {
   const [name = '', ...rest] = path;
   const inner = (value as Members)[name];
-  return { ...value, [name]: rest.length === 0 ? text : setAt(recordOf(inner), rest, text) };
+  return { ...value, [name]: rest.length === 0 ? kept : setAt(recordOf(inner), rest, kept) };
 }
 
 export const markCallSignature = (signature: string): string => MARK + signature;
