@@ -19,16 +19,22 @@ export function waitInWords(message: string): number | null {
     const duration = readDuration(text, begin.index + begin[0].length);
     if (duration !== null) return duration.ms;
   }
-  const [, amount, unit] = CHINESE_WAIT.exec(text) ?? [];
-  return amount === undefined ? null : Math.ceil(Number(amount) * (CHINESE_UNITS.get(unit) ?? SECOND_MS));
+  const [, waits = ''] = CHINESE_WAIT.exec(text) ?? [];
+  let ms: number | null = null;
+  for (const [, amount, unit = ''] of waits.matchAll(CHINESE_PART))
+    ms = (ms ?? 0) + Number(amount) * (CHINESE_UNITS.get(unit) ?? unitMs(unit.toLowerCase()) ?? SECOND_MS);
+  return ms === null ? null : Math.ceil(ms);
 }
 
-/** "Try again after 30 seconds": the time stands before the word for later. */
-const CHINESE_WAIT = /(\d{1,6}(?:\.\d{1,3})?) ?(秒|分钟|小时)(?:之)?后(?:再|重|后)?(?:试|次)/;
-const CHINESE_UNITS: ReadonlyMap<string | undefined, number> = new Map([
-  ['秒', SECOND_MS],
-  ['分钟', MINUTE_MS],
-  ['小时', HOUR_MS],
+/** "Try again after 1 hour 30 minutes": the time, of up to four parts, stands before the word for later. */
+const CHINESE_WAIT =
+  /((?:\d{1,6}(?:\.\d{1,3})? ?(?:秒钟?|分钟?|个?小时|天|ms|secs?|s|mins?|m|hrs?|h) ?){1,4})(?:之|以)?后(?:再|重|后)?(?:试|次)/i;
+const CHINESE_PART = /(\d{1,6}(?:\.\d{1,3})?) ?(秒钟?|分钟?|个?小时|天|[a-z]{1,4})/gi;
+const CHINESE_UNITS: ReadonlyMap<string, number> = new Map([
+  ...(['秒', '秒钟'] as const).map((unit) => [unit, SECOND_MS] as const),
+  ...(['分', '分钟'] as const).map((unit) => [unit, MINUTE_MS] as const),
+  ...(['小时', '个小时'] as const).map((unit) => [unit, HOUR_MS] as const),
+  ['天', DAY_MS],
 ]);
 
 /** A whole text that is a length of time; `null`: it is another. */
@@ -57,8 +63,8 @@ const IN_MS = /[-_]ms\b/i;
 /** Services that are "available 24 hours a day" name no wait. Of `1-2 minutes` the longer one counts. */
 const WAIT =
   /(?:(?:try(?:ing)? again|retry(?:ing)?|wait)(?: again)?(?: (?:in|after|for))?|(?:available|resets?)(?: again)? (?:in|after)):? (?:(?:about|approximately|around|at least|another|a further|up to) )?~? ?(?:\d{1,4} ?(?:-|–|to) ?)?(?=\d)/gi;
-/** One of the parts of `1h6m0.5s`, of `2 minutes 30 seconds`, of `1 hour and 5 min` or of `60 (seconds)`. */
-const PART = /(?:,? and |, | )?(\d{1,9}(?:\.\d{1,9})?) ?(?:more |\()?([a-z]{1,12})(?![a-z])(?:\(s\)|\))?/iy;
+/** One of the parts of `1h6m0.5s`, of `1h:30m`, of `2 minutes 30 seconds`, of `1 hour and 5 min` or of `60 (seconds)`. */
+const PART = /(?:,? and |, |:| )?(\d{1,9}(?:\.\d{1,9})?) ?(?:more |\()?([a-z]{1,12})(?![a-z])(?:\(s\)|\))?/iy;
 
 /** `null`: a word that is no unit of time. */
 function unitMs(unit: string): number | null {

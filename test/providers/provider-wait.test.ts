@@ -211,6 +211,15 @@ describe('a wait', () => {
     ['请求过于频繁，请1分钟后再试', 60_000],
     ['额度已用完，2小时之后再试', 7_200_000],
     ['服务 24 小时在线', null],
+    ['请1小时30分钟后重试', 5_400_000],
+    ['请 5 分后再试', 300_000],
+    ['请在 5 min 后重试', 300_000],
+    ['请求超限，请 1h30m 后重试', 5_400_000],
+    ['请30s后重试', 30_000],
+    ['Rate limit reached, please retry in 1h30m', 5_400_000],
+    ['Retry after 1h:30m', 5_400_000],
+    ['Please wait 1 hr 30 mins', 5_400_000],
+    ['Limit resets in 3 hrs', 10_800_000],
   ])('is read where it is in words: %s', (message, ms) => {
     expect(waitInWords(message)).toBe(ms);
   });
