@@ -235,7 +235,7 @@ export function addMessages(text: AnswerText, event: Readonly<Record<string, unk
 /** @param begins A block that begins under a number is a call of its own, whichever had the number before. */
 function addBlock(text: AnswerText, index: string, block: Record<string, unknown>, begins = false): void {
   const type = textOf(block.type);
-  // What a tool of the provider found is no text of the model.
+  // The model did not write the results of the provider's own tools.
   if (type.endsWith('tool_result')) return;
   if (!type.endsWith('tool_use')) text.add(shownTextIn(block));
   else {
