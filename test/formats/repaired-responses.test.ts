@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RESPONSE_ITEMS_BYTES } from '#core/limits.ts';
+import { EventNumbers } from '../../api/inference/formats/event-numbers.ts';
 import { ResponseRepair } from '../../api/inference/formats/response-repair.ts';
 import { responsesFormat } from '../../api/inference/formats/responses-format.ts';
 import { records } from '../../api/inference/formats/values.ts';
@@ -390,7 +391,7 @@ it('the items of a last event that have other ids there are found in a time that
     return object;
   };
   const msOf = (count: number): number => {
-    const repair = new ResponseRepair(OWN_ID, new ResponsesTextCount());
+    const repair = new ResponseRepair(OWN_ID, new ResponsesTextCount(), new EventNumbers());
     const items = Array.from({ length: count }, (_, at) => ({
       ...{ type: 'function_call', id: 'fc', call_id: `call-${at}`, name: 'f', arguments: '{}' },
     }));

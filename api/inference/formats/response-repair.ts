@@ -117,12 +117,7 @@ export class ResponseRepair {
    * @param ownId For ids of items that their server gives none.
    * @param provider No id may repeat its key or address; `undefined`: it is shown to nobody.
    */
-  constructor(
-    ownId: string,
-    text: ResponsesTextCount,
-    numbers: EventNumbers,
-    provider?: Hidden['provider'],
-  ) {
+  constructor(ownId: string, text: ResponsesTextCount, numbers: EventNumbers, provider?: Hidden['provider']) {
     this.#shown = new ShownItems(ownId, provider);
     this.#text = text;
     this.#numbers = numbers;
