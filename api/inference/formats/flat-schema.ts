@@ -18,9 +18,9 @@ interface Shape {
   isClosed: boolean;
 }
 
-/** What the schemas of one request may still join. Real ones join some hundred names; ten thousand take some milliseconds. */
+/** Bounds how much the schemas of one request may join. Real ones join some hundred names, and 50,000 take some milliseconds. */
 export class FlatRoom {
-  #names = 10_000;
+  #names = 50_000;
   #textLength = 1_000_000;
 
   get isUsedUp(): boolean {

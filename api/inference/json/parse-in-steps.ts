@@ -99,7 +99,7 @@ export function* parseInSteps(bytes: Buffer, atOnce = PARSED_AT_ONCE): Generator
 
 class JoinedPieces {
   value: unknown;
-  /** What the last piece left open, the outermost first. */
+  /** Left open by the last piece, the outermost first. */
   #open: readonly Kept[] = [];
   #hasBegun = false;
 
