@@ -215,6 +215,59 @@ const spellings: readonly [format: FormatName, members: object, param: string, s
     'context_management.edits[0].type',
     'Type',
   ],
+  [
+    'chat',
+    { tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'text', Type: 'grammar' } } }] },
+    'tools[0].custom.format.type',
+    'Type',
+  ],
+  [
+    'chat',
+    {
+      tools: [
+        { type: 'custom', custom: { name: 'f', format: { type: 'grammar', grammar: { Syntax: 'lark' } } } },
+      ],
+    },
+    'tools[0].custom.format.grammar.syntax',
+    'Syntax',
+  ],
+  ['chat', { cache_control: { type: 'ephemeral', TTL: '1h' } }, 'cache_control.ttl', 'TTL'],
+  [
+    'chat',
+    said({ type: 'text', text: 'hi', cache_control: { type: 'ephemeral', Type: 'x' } }),
+    'messages[0].content[0].cache_control.type',
+    'Type',
+  ],
+  [
+    'responses',
+    { tools: [{ type: 'custom', name: 'f', format: { type: 'grammar', Definition: 'x' } }] },
+    'tools[0].format.definition',
+    'Definition',
+  ],
+  [
+    'responses',
+    { input: [{ type: 'apply_patch_call', call_id: 'c', operation: { type: 'delete_file', Path: 'a' } }] },
+    'input[0].operation.path',
+    'Path',
+  ],
+  [
+    'responses',
+    { input: [{ type: 'shell_call', call_id: 'c', action: { commands: ['ls'], Commands: ['rm'] } }] },
+    'input[0].action.commands',
+    'Commands',
+  ],
+  [
+    'responses',
+    { input: [{ type: 'computer_call', call_id: 'c', actions: [{ type: 'wait', Type: 'click' }] }] },
+    'input[0].actions[0].type',
+    'Type',
+  ],
+  [
+    'messages',
+    { tools: [{ ...ownTool, cache_control: { type: 'ephemeral', TTL: '1h' } }] },
+    'tools[0].cache_control.ttl',
+    'TTL',
+  ],
 ];
 
 describe('a member in other letters than a known one', () => {
@@ -310,6 +363,20 @@ describe('the data of the caller is free', () => {
             ],
           },
           { role: 'tool', tool_call_id: 'c', content: 'x' },
+        ],
+      },
+    ],
+    [
+      'the variables of a shell',
+      'responses',
+      {
+        input: [
+          {
+            type: 'local_shell_call',
+            call_id: 'c',
+            action: { type: 'exec', command: ['ls'], env: { PATH: 'a', Path: 'b' } },
+          },
+          { type: 'local_shell_call_output', call_id: 'c', output: 'x' },
         ],
       },
     ],

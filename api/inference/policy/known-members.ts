@@ -21,7 +21,17 @@ export const bodyKinds: Readonly<Record<FormatName, string>> = {
   messages: 'messages body',
 };
 
-const members = (...names: string[]): ObjectKind => Object.fromEntries(names.map((name) => [name, null]));
+/** Members that hold the same kind of object wherever they stand. */
+const KINDS_BY_MEMBER: ReadonlyMap<string, string> = new Map([
+  ['cache_control', 'cache mark'],
+  ['operation', 'patch'],
+  ['action', 'action'],
+  ['actions', 'action'],
+  ['outcome', 'outcome'],
+]);
+
+const members = (...names: string[]): ObjectKind =>
+  Object.fromEntries(names.map((name) => [name, KINDS_BY_MEMBER.get(name) ?? null]));
 
 /** Settings of searches and fetches that a provider runs, in whichever object they stand. */
 const serverToolSettings: ObjectKind = {
@@ -37,7 +47,7 @@ const commonBody: ObjectKind = {
   ...members('max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n'),
   ...members('model', 'models', 'stream', 'temperature', 'top_p', 'top_k', 'parallel_tool_calls'),
   ...members('user', 'session_id', 'prompt_cache_key', 'safety_identifier', 'transforms', 'max_tool_calls'),
-  ...members('metadata', 'messages', 'input'),
+  ...members('metadata', 'messages', 'input', 'cache_control'),
   usage: 'usage options',
   tools: 'tool',
   tool_choice: 'tool choice',
@@ -107,10 +117,14 @@ const kindTable: Readonly<Record<string, ObjectKind>> = {
   },
   'extra content': { google: 'google content' },
   'google content': members('thought_signature'),
-  'called function': members(
-    ...['name', 'arguments', 'parsed_arguments', 'description', 'parameters', 'strict', 'cache_control'],
-    ...['input', 'format', 'provider_specific_fields'],
-  ),
+  'called function': {
+    ...members('name', 'arguments', 'parsed_arguments', 'description', 'parameters', 'strict'),
+    ...members('cache_control', 'input', 'provider_specific_fields'),
+    format: 'tool format',
+  },
+  'tool format': { ...members('type', 'syntax', 'definition'), grammar: 'grammar' },
+  grammar: members('syntax', 'definition'),
+  'cache mark': members('type', 'ttl', 'scope'),
   'reasoning detail': members('type', 'format', 'id', 'index', 'text', 'summary', 'data', 'signature'),
   'stream options': members('include_usage'),
   'usage options': members('include'),
@@ -128,6 +142,19 @@ const kindTable: Readonly<Record<string, ObjectKind>> = {
     summary: 'responses part',
     tools: 'tool',
   },
+  patch: members('type', 'path', 'diff'),
+  /** An action of a shell, a browser or a search. The variables of a shell are the caller's own. */
+  action: {
+    ...members('type', 'command', 'commands', 'env', 'user', 'working_directory'),
+    ...members('timeout_ms', 'max_output_length'),
+    ...members('x', 'y', 'button', 'keys', 'text', 'scroll_x', 'scroll_y'),
+    ...members('query', 'queries', 'pattern', 'url'),
+    path: 'point',
+    sources: 'search source',
+  },
+  point: members('x', 'y'),
+  'search source': members('type', 'url'),
+  outcome: members('type', 'exit_code'),
   'responses part': {
     ...members('type', 'text', 'refusal', 'file_id', 'file_data', 'file_url', 'filename', 'detail'),
     ...members('annotations', 'logprobs', 'parsed', 'input_audio', 'cache_control'),
@@ -135,7 +162,14 @@ const kindTable: Readonly<Record<string, ObjectKind>> = {
     image_url: 'link',
     video_url: 'link',
   },
-  'tool environment': members('type', 'container_id', 'file_ids', 'memory_limit', 'network_policy', 'skills'),
+  'tool environment': {
+    ...members('type', 'container_id', 'file_ids', 'memory_limit'),
+    network_policy: 'network policy',
+    skills: 'skill',
+  },
+  'network policy': { ...members('type', 'allowed_domains'), domain_secrets: 'domain secret' },
+  'domain secret': members('domain', 'name', 'value'),
+  skill: members('type', 'name', 'description', 'path', 'skill_id', 'version', 'source'),
   'responses text': { format: 'text format', verbosity: null },
   'text format': members('type', 'name', 'description', 'schema', 'strict'),
 
@@ -172,7 +206,8 @@ const kindTable: Readonly<Record<string, ObjectKind>> = {
     ),
     function: 'called function',
     custom: 'called function',
-    ...members('format', 'input_examples', 'execution'),
+    ...members('input_examples', 'execution'),
+    format: 'tool format',
     environment: 'tool environment',
     citations: 'citations',
     tools: 'tool',
