@@ -130,6 +130,19 @@ const LIMIT_WORD_CHARS = 80;
 const isAbove = (sent: unknown, limit: unknown): boolean =>
   typeof sent === 'number' && typeof limit === 'number' && sent > limit;
 
+/**
+ * Whether the words of a 404 name an option of the request, as routers do that find no endpoint for it. Other such words tell of a
+ * model that is not there, which no option brings back.
+ */
+export function saysOption(detail: Detail): boolean {
+  const { param } = detail;
+  if (typeof param === 'string' && param !== '' && param !== 'model') return true;
+  return OPTION.test(messageOf(detail).replaceAll(NAMED, ''));
+}
+
+const OPTION =
+  /\b(?:options?|param(?:eter)?s?|arguments?|features?|tools?|tool_\w{1,20}|functions?|plugins?|(?:image|audio|video|file|pdf) (?:input|output)s?|modalit(?:y|ies)|response_format|json_schema|structured outputs?|reasoning|thinking|prompt caching|data polic(?:y|ies)|data_collection|zdr|zero data retention|privacy|max_price|max price|quantizations?|(?:allowed|requested) providers|providers have been ignored)\b/i;
+
 /** Whether the vendor's policy refuses what is said, and not the request's form. */
 export const saysPolicy = (detail: Detail): boolean =>
   [detail, ...repeatedIn(detail)].some((each) => isPolicy(each));

@@ -328,6 +328,38 @@ describe('what a caller reads of it', () => {
   const messageOf = (message: unknown, status = 400) =>
     readUpstreamError(status, { error: { message } }, ASKED).error.message;
 
+  it.each([
+    'The model `x` does not exist or you do not have access to it.',
+    'The model `image-tools` does not exist.',
+    'Not Found',
+    'model: claude-9',
+    'model "small" not found, try pulling it first',
+    'No endpoints found for acme-internal/large-v2.',
+    '',
+    undefined,
+  ])('a 404 that says %j asks for another model', (message) => {
+    const { error } = readUpstreamError(404, { error: { message, param: null } }, ASKED);
+    expect(error.code).toBe('no_provider');
+    expect(error.message).toBe('The provider does not serve this model; choose another model.');
+  });
+
+  it.each([
+    'No endpoints found that support tool use.',
+    'No endpoints found that support image input',
+    'No endpoints found that can handle the requested parameters.',
+    'No endpoints found matching your data policy.',
+    'No allowed providers are available for the selected model.',
+    'All providers have been ignored.',
+  ])('a 404 that says %j asks to leave an option out', (message) => {
+    expect(messageOf(message, 404)).toBe(errorTable.no_provider.message);
+  });
+
+  it('a 404 about a parameter asks to leave it out, and one about the model for another', () => {
+    const of = (param: string) => readUpstreamError(404, { error: { message: 'x', param } }, ASKED).error;
+    expect(of('logit_bias').message).toBe(errorTable.no_provider.message);
+    expect(of('model').message).toContain('choose another model');
+  });
+
   it('is what is wrong with the request, in the provider’s words', () => {
     expect(messageOf('messages: at least one message is required')).toBe(
       'The provider refused the request: messages: at least one message is required',
@@ -341,7 +373,8 @@ describe('what a caller reads of it', () => {
     'but nothing of the kind with %i',
     (status) => {
       const { error } = readUpstreamError(status, { error: { message: 'inside story' } }, ASKED);
-      expect(error.message).toBe(errorTable[error.code].message);
+      expect(error.message).not.toContain('inside');
+      if (status !== 404) expect(error.message).toBe(errorTable[error.code].message);
     },
   );
 

@@ -2,7 +2,7 @@ import { SECOND_MS } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError, type ErrorCode, type ErrorRow, errorTable } from '../../contract/errors.ts';
 import { codeByErrorName, codeByStreamErrorName } from '../../providers/error-names.ts';
-import { saysOtherReason, saysPolicy, saysTooLong } from '../../providers/error-sentences.ts';
+import { saysOption, saysOtherReason, saysPolicy, saysTooLong } from '../../providers/error-sentences.ts';
 import { readNumberedError } from '../../providers/numbered-errors.ts';
 import { waitInError, waitInHeaders } from '../../providers/provider-wait.ts';
 import type { Candidate } from '../admit/call-plan.ts';
@@ -115,6 +115,8 @@ function messageOf(code: ErrorCode, detail: Record<string, unknown>, asked: Aske
       const sentence = `The prompt does not fit the model${context}`;
       return text === null ? `${sentence}; shorten it.` : `${sentence}: ${text}`;
     }
+    case 'no_provider':
+      return saysOption(detail) ? null : 'The provider does not serve this model; choose another model.';
     default:
       return null;
   }
