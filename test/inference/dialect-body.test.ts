@@ -290,6 +290,38 @@ describe('a server that an operator runs itself', () => {
       expect(refusal(format, fileIn(format), native(dialects.other))).toBe('admitted');
     },
   );
+
+  it.each([
+    ['text', { type: 'text', media_type: 'text/plain', data: 'Once upon a time.' }],
+    ['content', { type: 'content', content: [{ type: 'text', text: 'Once upon a time.' }] }],
+  ])('is sent a document that is %s as text, for it has no link', (_what, source) => {
+    const body = {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'document', source },
+            { type: 'text', text: 'Sum up.' },
+          ],
+        },
+      ],
+    };
+    for (const name of selfHosted) {
+      expect(refusal('messages', body, at(dialects[name]))).toBe('admitted');
+      expect(refusal('messages', body, at(dialects[name], [CHAT, 'responses', 'messages']))).toBe('admitted');
+      expect(JSON.stringify(sent('messages', body, at(dialects[name])))).toContain(
+        '{"type":"text","text":"Once upon a time."}',
+      );
+    }
+  });
+
+  it('is sent no link in the content of a document', () => {
+    const source = { type: 'content', content: [{ type: 'document', source: { type: 'url', url: image } }] };
+    const body = { messages: [{ role: 'user', content: [{ type: 'document', source }] }] };
+    expect(refusal('messages', body, at(dialects.vllm))).toBe(
+      'invalid_request messages[0].content[0].source.content[0]',
+    );
+  });
 });
 
 describe('a plain server of the chat format', () => {

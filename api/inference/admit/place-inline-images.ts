@@ -4,7 +4,7 @@ import { nextTurn } from '#core/wait.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { type InlineFile, inlineFilesIn } from '../linked-images/inline-files.ts';
-import { tooManyLinks } from '../linked-images/linked-media.ts';
+import { DOCUMENT_ADVICE, tooManyLinks } from '../linked-images/linked-media.ts';
 
 /** The upload as which an image of a request would be kept. */
 export interface PlacedImage {
@@ -79,7 +79,7 @@ const noImage = ({ param, isDocument }: InlineFile): ApiError =>
   apiError('invalid_request', {
     param,
     message: isDocument
-      ? `\`${param}\` holds a document inline, and only PNG, JPEG, WebP and GIF images are kept from a request. Send a public https link to the document, or its text.`
+      ? `\`${param}\` holds a document inline, and only PNG, JPEG, WebP and GIF images are kept from a request. ${DOCUMENT_ADVICE}`
       : `\`${param}\` holds inline data that is no PNG, JPEG, WebP or GIF image. Send one of these, or a public https link.`,
   });
 

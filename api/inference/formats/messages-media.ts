@@ -53,7 +53,8 @@ function countBlock(block: Record<string, unknown>, param: string, count: MediaC
       countMedium(count, 'images', param);
       return refuseSource(block.source, `${param}.source`, count, takeImage);
     case 'document':
-      countMedium(count, 'files', param);
+      // One that is text is a part of the prompt, which every model reads.
+      if (!isText(block.source)) countMedium(count, 'files', param);
       return refuseSource(block.source, `${param}.source`, count, takeLink);
     case 'server_tool_use':
       return block.name === 'web_search' || block.name === 'web_fetch' ? null : refuseBlock(`${param}.name`);
@@ -87,6 +88,9 @@ function countFetched(result: unknown, param: string, count: MediaCount): ApiErr
   }
   return refuseSource(content.source, `${param}.content.source`, count, takeLink);
 }
+
+const isText = (source: unknown): boolean =>
+  isRecord(source) && (source.type === 'text' || source.type === 'content');
 
 function refuseSource(
   source: unknown,

@@ -152,10 +152,14 @@ function mediumOf(contentType: string): InlineMedium | null {
   return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'document';
 }
 
+/** A server that fetches nothing by itself takes no link to a document, whatever it holds, but each takes text. */
+export const DOCUMENT_ADVICE =
+  'Send its text, or a public https link to the document if the provider of the model fetches documents.';
+
 const INLINE_WORDS: Readonly<Record<InlineMedium, string>> = {
   image:
     'holds inline data. Send a public https link instead, or upload the file (`POST /uploads`) and send its link.',
-  document: 'holds a document inline. Send a public https link to the document, or its text.',
+  document: `holds a document inline. ${DOCUMENT_ADVICE}`,
   video: 'holds a video inline. Send a public https link to the video.',
   audio: 'holds audio inline, which is not served. Send a transcript as text.',
 };
