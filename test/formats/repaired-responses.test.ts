@@ -367,6 +367,43 @@ it('the digits of numbers stay as they came in items that the last event left ou
   expect(last).toContain(`"output":[${item}]`);
 });
 
+it.each<[string, (item: string, part: string) => (Event | string)[]]>([
+  [
+    'item that had not begun',
+    (item) => [`{"type":"response.output_item.done","output_index":0,"item":${item}}`],
+  ],
+  [
+    'an item that does not end',
+    (item) => [`{"type":"response.output_item.added","output_index":0,"item":${item}}`],
+  ],
+  [
+    'a part',
+    (_item, text) => [
+      ...says(0).slice(0, 2),
+      `{"type":"response.content_part.done","item_id":"msg_0","output_index":0,"content_index":0,"part":${text}}`,
+    ],
+  ],
+  [
+    'an annotation',
+    (_item, text) => [
+      ...says(0).slice(0, 2),
+      `{"type":"response.output_text.annotation.added","item_id":"msg_0","output_index":0,"content_index":0,"annotation_index":0,"annotation":${text}}`,
+    ],
+  ],
+])('the digits of numbers stay as they came in all that the gateway adds: %s', async (_of, of) => {
+  const numbers = '"ix":12345678901234567890123,"cost":1.10,"small":-1.0e-5';
+  const text = `{"type":"output_text","text":"x","annotations":[],${numbers}}`;
+  const item = `{"id":"msg_0","type":"message","role":"assistant","status":"completed","content":[${text}],${numbers}}`;
+  const { text: shown, last } = await passedEvents(responsesFormat, [
+    created,
+    ...of(item, text),
+    completed([]),
+  ]);
+  const all = (shown + last).match(/"(?:ix|cost|small)":[^,}\]]+/g) ?? [];
+  expect(all.length).toBeGreaterThan(3);
+  expect([...new Set(all)].sort()).toEqual(numbers.split(',').sort());
+});
+
 it('an answer beyond the limit of what is kept for its end passes as it came', async () => {
   const long = 'x'.repeat(500_000);
   const count = Math.ceil(RESPONSE_ITEMS_BYTES / long.length) + 1;

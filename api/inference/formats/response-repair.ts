@@ -8,6 +8,7 @@ import {
   memberText,
   rebuildJsonObject,
 } from '../json/json-object.ts';
+import { parseRecord } from '../json/parse-record.ts';
 import type { ResponsesTextCount } from '../price/stream-text-count.ts';
 import { type Hidden, repeatsHidden } from '../scrub/scrub-words.ts';
 import type { EventNumbers } from './event-numbers.ts';
@@ -134,7 +135,7 @@ export class ResponseRepair {
     const part = partOf(event);
     if (shown === undefined || !isStandard(event, part, shown)) return false;
     if (part !== null) shown.parts.add(part.key);
-    this.#add(event, typeof event.delta === 'string' ? 0 : data.length);
+    this.#add(withDigits(event, data), typeof event.delta === 'string' ? 0 : data.length);
     this.#run = typeof event.delta === 'string' ? { first: event, text: '' } : null;
     return true;
   }
@@ -143,13 +144,14 @@ export class ResponseRepair {
   repaired(data: Buffer, object: JsonObject): Buffer | null {
     const event = this.#isFull ? null : this.#text.see(data);
     if (event === null || (pieceKindOf(event.type) !== undefined && this.passes(data))) return null;
-    const item = this.#add(event, data.length);
+    const exact = withDigits(event, data);
+    const item = this.#add(exact, data.length);
     if (item === null) return this.#isFull ? null : this.#beside(event, object);
     switch (event.type) {
       case 'response.output_item.added':
         return this.#added(item, event, object);
       case 'response.output_item.done':
-        return this.#done(item, event, object);
+        return this.#done(item, exact, object);
       default:
         return this.#piece(item, event, object);
     }
@@ -304,19 +306,25 @@ export class ResponseRepair {
     ofItem: MemberChanges,
   ): Buffer | null {
     const changes = new MemberChanges();
-    if (event.output_index !== index) changes.set('output_index', String(index));
+    if (plainNumber(event.output_index) !== index) changes.set('output_index', String(index));
     if (ofItem.keys.length > 0) changes.set('item', withMembers(object, ofItem));
     return changes.keys.length === 0 ? null : this.#numbered(event, object, changes);
   }
 
   /** The event with these changes, under the next number. */
   #numbered(event: Readonly<Members>, object: JsonObject, changes: MemberChanges): Buffer {
-    const sent = event.sequence_number;
+    const sent = plainNumber(event.sequence_number);
     const number = this.#numbers.take(sent);
     if (number !== sent) changes.set('sequence_number', String(number));
     return namedEvent(textOf(event.type), rebuildJsonObject(object, changes));
   }
 }
+
+/** The event as it is kept and printed again. A piece of text has no number that is. */
+const withDigits = (event: Readonly<Members>, data: Buffer): Readonly<Members> =>
+  isRecord(event.item) || isRecord(event.part) || isRecord(event.annotation)
+    ? (parseRecord(data) ?? event)
+    : event;
 
 const NOTHING = Buffer.alloc(0);
 const NO_ITEM: KnownItem = { type: '' };
