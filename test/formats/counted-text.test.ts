@@ -158,7 +158,8 @@ async function relayed(format: FormatName, events: readonly Event[]) {
   const { text: passed } = await relayStream(reader, piecesOf(lines.join(''), 1_000_000));
   const identity = { id: 'own', createdAtS: 1, nowS: 1, model: 'm' };
   const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
-  const shown = passed + reader.end({ identity, shown: null, tokens }).toString();
+  const last = reader.isComplete() ? reader.end({ identity, shown: null, tokens }).toString() : '';
+  const shown = passed + last;
   return { shown, countedBytes: reader.text.bytes };
 }
 
@@ -194,5 +195,77 @@ describe.each<[FormatName, { stream: fc.Arbitrary<Event[]>; whole: fc.Arbitrary<
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('an answer of responses that is cut, or whose last event has nothing of it', () => {
+  const said = MARK.repeat(20);
+  const call = (type: string, members: object): Event => ({ ...members, type, id: 'i', call_id: 'c' });
+  const added = (value: object): Event => ({
+    type: 'response.output_item.added',
+    output_index: 0,
+    item: value,
+  });
+  const part = { type: 'output_text', text: said, annotations: [] };
+  it.each<[string, Event]>([
+    [
+      'in the response as it begins',
+      {
+        type: 'response.in_progress',
+        response: { ...response, output: [{ type: 'message', content: [part] }] },
+      },
+    ],
+    ['in the end of a text', { type: 'response.output_text.done', ...place, text: said }],
+    ['in the end of a part', { type: 'response.content_part.done', ...place, part }],
+    ['in the beginning of an item', added({ type: 'message', id: 'i', content: [part] })],
+    [
+      'in a piece of a patch',
+      { type: 'response.apply_patch_call_operation_diff.delta', ...place, delta: said },
+    ],
+    [
+      'in the end of a patch',
+      { type: 'response.apply_patch_call_operation_diff.done', ...place, diff: said },
+    ],
+    ['in a piece of a command', { type: 'response.shell_call_command.delta', ...place, delta: said }],
+    ['in the end of a command', { type: 'response.shell_call_command.done', ...place, command: said }],
+    [
+      'in the item of a patch',
+      added(call('apply_patch_call', { operation: { type: 'create_file', path: 'a', diff: said } })),
+    ],
+    ['in the item of a shell', added(call('shell_call', { action: { commands: [said] } }))],
+    [
+      'in the item of a local shell',
+      added(call('local_shell_call', { action: { type: 'exec', command: [said] } })),
+    ],
+    ['in the action of a browser', added(call('computer_call', { action: { type: 'type', text: said } }))],
+    [
+      'in the actions of a browser',
+      added(call('computer_call', { actions: [{ type: 'type', text: said }] })),
+    ],
+    [
+      'in a search',
+      added(call('web_search_call', { action: { type: 'search', query: said, queries: [said] } })),
+    ],
+    [
+      'in a search of several',
+      added(call('web_search_call', { action: { type: 'search', queries: [said] } })),
+    ],
+    ['in a search for files', added(call('file_search_call', { queries: [said] }))],
+  ])('counts what it shows %s', async (_where, event) => {
+    const begun = { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } };
+    const end = { type: 'response.completed', response: { ...response, output: [] } };
+    for (const events of [[event], [begun, event], [begun, event, end]]) {
+      const { countedBytes } = await relayed('responses', events);
+      expect(countedBytes).toBeGreaterThanOrEqual(said.length);
+      expect(countedBytes).toBeLessThan(2 * said.length);
+    }
+  });
+
+  it('does not count the pages that a search has found', async () => {
+    const sources = [{ type: 'url', url: `https://example.com/${'a'.repeat(2_000)}` }];
+    const { countedBytes } = await relayed('responses', [
+      added(call('web_search_call', { action: { type: 'search', query: said, sources } })),
+    ]);
+    expect(countedBytes).toBeLessThan(2 * said.length);
   });
 });

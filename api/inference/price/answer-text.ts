@@ -267,8 +267,8 @@ export function addResponses(text: AnswerText, output: unknown): void {
 export function addItem(text: AnswerText, key: string, item: Readonly<Record<string, unknown>>): void {
   const { summary, content, text: said, code } = item;
   for (const value of [summary, content, said, code]) text.add(shownTextIn(value));
-  const own = OWN_CALLS.get(item.type);
-  if (own !== undefined) text.call(key).arguments(item[own]);
+  const written = OWN_CALLS.get(item.type)?.(item);
+  if (written !== undefined) text.call(key).arguments(written);
   if (!CALLS.has(item.type)) return;
   const call = text.call(key);
   call.name(item.name);
@@ -283,10 +283,20 @@ const CALLS: ReadonlySet<unknown> = new Set([
   'tool_search_call',
   'mcp_call',
 ]);
-/** Calls that have items of their own, and the member of each that the model wrote. */
-const OWN_CALLS: ReadonlyMap<unknown, string> = new Map([
-  ['shell_call', 'action'],
-  ['local_shell_call', 'action'],
-  ['computer_call', 'action'],
-  ['apply_patch_call', 'operation'],
+type WrittenIn = (item: Readonly<Record<string, unknown>>) => unknown;
+
+/** Calls that have items of their own, and what of each the model wrote. */
+const OWN_CALLS: ReadonlyMap<unknown, WrittenIn> = new Map<unknown, WrittenIn>([
+  ['shell_call', ({ action }) => action],
+  ['local_shell_call', ({ action }) => action],
+  // One action, or a list of them.
+  ['computer_call', ({ action, actions }) => actions ?? action],
+  ['apply_patch_call', ({ operation }) => operation],
+  ['web_search_call', ({ action }) => (isRecord(action) ? searchIn(action) : undefined)],
+  ['file_search_call', ({ queries }) => queries],
 ]);
+
+/** A search without the pages that it found. Some vendors write its words twice, as one query and as a list of them. */
+function searchIn({ sources: _, queries, ...written }: Readonly<Record<string, unknown>>): unknown {
+  return written.query === undefined && queries !== undefined ? { ...written, queries } : written;
+}

@@ -167,13 +167,14 @@ export class ResponsesTextCount implements TextCount {
   readonly #parts = new AnswerText();
   readonly #begunItems = new AnswerText();
   readonly #items = new AnswerText();
+  #begunBytes = 0;
   #outputBytes = 0;
   #seen: Buffer | null = null;
   #seenEvent: Record<string, unknown> | null = null;
 
   get bytes(): number {
     const counts = [this.#pieces, this.#texts, this.#parts, this.#begunItems, this.#items];
-    return Math.max(this.#outputBytes, ...counts.map(({ bytes }) => bytes));
+    return Math.max(this.#begunBytes, this.#outputBytes, ...counts.map(({ bytes }) => bytes));
   }
 
   /** Looks at an event before it is counted. It is parsed once for both. */
@@ -189,7 +190,9 @@ export class ResponsesTextCount implements TextCount {
     this.#seen = null;
     this.#seenEvent = null;
     if (event === null) return;
-    const { type, item, part } = event;
+    const { type, item, part, response } = event;
+    // Some servers have text in the response as it begins.
+    if (isRecord(response)) this.#begunBytes = Math.max(this.#begunBytes, bytesOf(response.output));
     const key = keyOf(event.output_index, 0);
     if (type === 'response.output_item.done' && isRecord(item)) addItem(this.#items, key, item);
     else addResponsesEvent(this.#pieces, event);
@@ -208,7 +211,16 @@ export class ResponsesTextCount implements TextCount {
   }
 }
 
-const WHOLE_TEXTS = ['text', 'refusal', 'transcript', 'arguments', 'input', 'code'] as const;
+function bytesOf(output: unknown): number {
+  const text = new AnswerText();
+  addResponses(text, output);
+  return text.bytes;
+}
+
+const WHOLE_TEXTS = [
+  ...['text', 'refusal', 'transcript'],
+  ...['arguments', 'input', 'code', 'diff', 'command'],
+] as const;
 
 /** Counts for readers that know the pieces of their stream themselves. */
 export const countedBy = (bytes: () => number): TextCount => ({
