@@ -11,7 +11,7 @@ export class AnswerCollector extends CountedElsewhere implements Omit<Assembly, 
   readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = false;
   readonly whole = new WholeAnswer();
-  readonly text = countedBy(() => this.whole.bytes);
+  readonly text = countedBy(() => this.counter.text.bytes);
   protected readonly counter: AnswerSource;
 
   constructor(source: AnswerSource) {

@@ -2,9 +2,15 @@ import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import { UPSTREAM_TEXT_CHARS_MAX } from '#core/limits.ts';
 import type { UsageCounter } from '../formats/counted-elsewhere.ts';
 import { numberOf, textOf } from '../formats/values.ts';
+import type { AnswerText } from '../price/answer-text.ts';
 
 /** Reads a provider's answer in another format than the caller's, streamed or in one piece. */
 export interface AnswerSource extends UsageCounter {
+  /**
+   * The text of the events that were read, as a caller who speaks the provider's format is charged for it: some of it, such as the calls of
+   * the provider's own tools, has no place in other formats.
+   */
+  readonly text: Pick<AnswerText, 'bytes'>;
   read(data: Buffer, eventName: string): ReadPieces;
   /** Of an answer in one piece, parsed, and known to be no error. */
   readWhole(bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[];

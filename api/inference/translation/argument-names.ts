@@ -91,6 +91,10 @@ export class OwnArguments extends CountedElsewhere implements AnswerSource {
     this.#names = names;
   }
 
+  get text(): AnswerSource['text'] {
+    return this.counter.text;
+  }
+
   read(data: Buffer, eventName: string): ReadPieces {
     const read = this.counter.read(data, eventName);
     return read.kind === 'pieces' ? { kind: 'pieces', pieces: this.#renamed(read.pieces) } : read;

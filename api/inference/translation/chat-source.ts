@@ -18,6 +18,7 @@ import { recordOf, records, textOf } from '../formats/values.ts';
 import { withMissing } from '../formats/whole-message.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
 import { readAnswerPart, reasoningTextOf } from '../price/answer-part.ts';
+import { AnswerText, addChat } from '../price/answer-text.ts';
 import { joinedName } from '../price/call-name.ts';
 import { bringsText } from './add-piece.ts';
 import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './answer-source.ts';
@@ -26,6 +27,7 @@ import { ChatSources } from './chat-sources.ts';
 /** Chunks of a chat, of which the first choice is read: a translated call asks for one. A server may spread it over several. */
 export class ChatSource extends CountedElsewhere implements AnswerSource {
   protected readonly counter = new ChatUsage();
+  readonly text = new AnswerText();
   #started = false;
   #id = '';
   /** The last word for the end, said behind all else: one proxy ends every chunk; empty: none came, or it was said. */
@@ -60,6 +62,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     const records = usageRecordsIn(read.object);
     const isError = isErrorEvent(data, read.object);
     const pieces = isError ? [] : this.#pieces(read.value);
+    if (!isError) addChat(this.text, read.value);
     const hasText = pieces.some(bringsText);
     if (records.length > 0) this.counter.add(records, { isLast: isLastChunk(read.object), hasText });
     else if (hasText) this.counter.textFollows();

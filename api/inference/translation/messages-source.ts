@@ -6,6 +6,7 @@ import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { withMissing } from '../formats/whole-message.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
+import { AnswerText, addMessages } from '../price/answer-text.ts';
 import { CallArguments, newComparedText } from '../price/call-arguments.ts';
 import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './answer-source.ts';
 import { BlockOrder } from './block-order.ts';
@@ -18,6 +19,7 @@ const ANSWER_INPUT = ['content', EACH, 'input'];
 export class MessagesSource extends CountedElsewhere implements AnswerSource {
   /** Knows usage, errors and the end, as for a caller who speaks the format. */
   protected readonly counter = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
+  readonly text = new AnswerText();
   readonly #thinksInSummaries: boolean;
   #id = '';
   #callCount = 0;
@@ -52,6 +54,7 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
       return { kind: event.kind };
     const read = readJsonObject(data, answerBounds);
     if (typeof read === 'string') return { kind: 'malformed' };
+    addMessages(this.text, read.value);
     const marked = this.#marked(data, read.value);
     const events = BLOCK_EVENT.test(textOf(marked.type))
       ? this.#order.add(marked, numberOf(marked.index) ?? 0, data.length)

@@ -4,13 +4,15 @@ import { isErrorEvent } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
-import { bringsText } from './add-piece.ts';
+import { AnswerText } from '../price/answer-text.ts';
+import { addPiece, bringsText } from './add-piece.ts';
 import type { AnswerSource, ReadPieces } from './answer-source.ts';
 
 /** Reads the stream of a provider whose kind has a format of its own. */
 export class OwnSource extends CountedElsewhere implements AnswerSource {
   readonly #reader: OwnReader;
   protected readonly counter = new ChatUsage();
+  readonly text = new AnswerText();
 
   constructor(reader: OwnReader) {
     super();
@@ -24,6 +26,7 @@ export class OwnSource extends CountedElsewhere implements AnswerSource {
     const event = this.#readEvent(read.value, eventName);
     if (event === null) return { kind: 'malformed' };
     const { pieces, usage, isLast } = event;
+    for (const piece of pieces) addPiece(this.text, piece);
     const hasText = pieces.some(bringsText);
     if (usage !== null || isLast) {
       const records = usage === null ? [] : [Buffer.from(JSON.stringify(usage))];

@@ -4,9 +4,7 @@ import type { ReadEvent, StreamEndView, StreamReader } from '../formats/call-for
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
 import { CHOICES_NEEDLE } from '../formats/stream-text.ts';
 import { joinBuffers } from '../json/join-buffers.ts';
-import { AnswerText } from '../price/answer-text.ts';
 import { countedBy } from '../price/stream-text-count.ts';
-import { addPiece } from './add-piece.ts';
 import type { AnswerSink } from './answer-sink.ts';
 import type { AnswerSource } from './answer-source.ts';
 
@@ -25,8 +23,7 @@ export class TranslatedStream extends CountedElsewhere implements StreamReader {
   readonly #rest: AnswerPiece[] = [];
   /** A tool was called. */
   #calls = false;
-  readonly #text = new AnswerText();
-  readonly text = countedBy(() => this.#text.bytes);
+  readonly text = countedBy(() => this.counter.text.bytes);
 
   constructor(source: AnswerSource, sink: AnswerSink) {
     super();
@@ -42,7 +39,6 @@ export class TranslatedStream extends CountedElsewhere implements StreamReader {
     const read = this.counter.read(data, eventName);
     if (read.kind === 'done') this.#takeRest();
     if (read.kind !== 'pieces') return read;
-    for (const piece of read.pieces) addPiece(this.#text, piece);
     const events = joinBuffers(read.pieces.map((piece) => this.#write(piece)));
     if (this.#sink.keptBytes > JSON_ANSWER_BYTES) return { kind: 'too_long' };
     return events.length === 0 ? { kind: 'kept' } : { kind: 'changed', events };
@@ -60,11 +56,9 @@ export class TranslatedStream extends CountedElsewhere implements StreamReader {
     return Buffer.concat([...last, this.#sink.end(view)]);
   }
 
-  /** Text that the provider left unfinished is shown at the end, and counted like all text. */
+  /** Text that the provider left unfinished is shown at the end. */
   #takeRest(): void {
-    const rest = this.counter.rest();
-    for (const piece of rest) addPiece(this.#text, piece);
-    this.#rest.push(...rest);
+    this.#rest.push(...this.counter.rest());
   }
 
   #write(piece: AnswerPiece): Buffer {

@@ -1,8 +1,6 @@
 import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
 import type { AssistantPart, Citation, ReasoningPart, TextPart } from '#core/conversation/conversation.ts';
 import { signatureOfCall } from '../formats/call-signature.ts';
-import { AnswerText } from '../price/answer-text.ts';
-import { addPiece } from './add-piece.ts';
 import { CitationSpans } from './citation-spans.ts';
 
 /** All pieces of an answer together. */
@@ -11,7 +9,6 @@ export class WholeAnswer {
   stopSequence: string | null = null;
   /** In the order in which they began. */
   readonly parts: AssistantPart[] = [];
-  readonly #text = new AnswerText();
   readonly #calls = new Map<number, Extract<AssistantPart, { type: 'tool_call' }>>();
   /** The places of the parts of reasoning that began with text. */
   readonly #reasoningAt: number[] = [];
@@ -36,11 +33,6 @@ export class WholeAnswer {
   }
 
   add(piece: AnswerPiece): void {
-    addPiece(this.#text, piece);
-    this.#join(piece);
-  }
-
-  #join(piece: AnswerPiece): void {
     switch (piece.type) {
       case 'start':
         this.id ||= piece.id;
@@ -138,11 +130,6 @@ export class WholeAnswer {
   /** Nothing came, not even its beginning. */
   get isEmpty(): boolean {
     return this.id === '' && this.parts.length === 0;
-  }
-
-  /** The text that an estimate counts. */
-  get bytes(): number {
-    return this.#text.bytes;
   }
 
   /** Without what the model says of why it does not answer. */

@@ -48,9 +48,9 @@ async function collectTranslated(
   if (end.kind !== 'complete') return failedWhole(call, end, collector, readTokens);
   const whole = collector.finish();
   call.nameAnswer('body', textOrNull(JSON.stringify(whole.id)));
-  const usage = collector.usage(estimateTokens(whole.bytes));
+  const usage = collector.usage(readTokens);
   if (whole.isEmpty && usage === null) return failed(apiError('provider_error'), true);
-  return inCallersFormat(call, whole, usage);
+  return inCallersFormat(call, whole, { usage, deliveredTokens: readTokens });
 }
 
 /**

@@ -72,7 +72,10 @@ export function readWholeAnswer(call: RunningCall, sent: Collected): Attempt {
       // A caller who waits for a stream is shown it as one.
       return translated === null || plan.stream
         ? { ...reading, kind: 'json', usage }
-        : inCallersFormat(call, wholeOf(call.candidate, reading), usage);
+        : inCallersFormat(call, wholeOf(call.candidate, reading), {
+            usage,
+            deliveredTokens: reading.deliveredTokens,
+          });
     }
   }
 }
@@ -92,11 +95,14 @@ const wholeOf = (candidate: Candidate, { answer, value }: GoodAnswer): WholeAnsw
   WholeAnswer.of(openSourceOf(candidate).readWhole(answer.bytes, value));
 
 /** What a provider said in its own format, as the caller's provider would have. */
-export function inCallersFormat(call: RunningCall, whole: WholeAnswer, usage: Usage | null): Attempt {
+export function inCallersFormat(
+  call: RunningCall,
+  whole: WholeAnswer,
+  { usage, deliveredTokens }: Pick<Attempt, 'usage' | 'deliveredTokens'>,
+): Attempt {
   const { plan } = call.options;
   const { value, bytes } = writeAnswer(plan.format.name, whole, call.identity, shownTo(plan, call.candidate));
   const answer = scanJsonObject(bytes, anyDepth);
   if (typeof answer === 'string') throw new Error('A translated answer is no JSON object.');
-  const deliveredTokens = estimateTokens(whole.bytes);
   return { kind: 'json', answer, value, sent: null, hasOtherRecords: false, usage, deliveredTokens };
 }

@@ -16,7 +16,7 @@ import { textOrNull } from './upstream-text.ts';
 export async function relayWholeAnswer(
   call: RunningCall,
   upstream: UpstreamRequest,
-  { answer, usage }: Extract<Attempt, { kind: 'json' }>,
+  { answer, usage, deliveredTokens }: Extract<Attempt, { kind: 'json' }>,
 ): Promise<Attempt> {
   const { name } = call.candidate.format;
   const events = name === 'own' ? null : eventsOfAnswer(name, answer.bytes);
@@ -26,8 +26,8 @@ export async function relayWholeAnswer(
     receiver.end();
   };
   const relayed = await relayAnswer(call, upstream, { pipeTo, eventBytesMax: Number.POSITIVE_INFINITY });
-  // The provider has counted the answer, however it is shown.
-  return relayed.usage === null ? { ...relayed, usage } : relayed;
+  // The provider has written and counted all of it, however it is shown. An event alone may have a half of its record.
+  return relayed.kind === 'stream' ? { ...relayed, usage, deliveredTokens } : { ...relayed, usage };
 }
 
 /** The place from which the bytes of a stream come. */
