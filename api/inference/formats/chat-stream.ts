@@ -24,6 +24,7 @@ import {
 } from './chat-answer.ts';
 import { ChatUsage } from './chat-usage.ts';
 import { type ChunkNote, ChunkRepair } from './chunk-repair.ts';
+import { isOfAnotherFormat } from './foreign-events.ts';
 import { PublicModelName } from './public-model-name.ts';
 import { shownUsage } from './shown-changes.ts';
 import { isSign, isSignOfLife } from './signs-of-life.ts';
@@ -90,6 +91,7 @@ export class ChatStream implements StreamReader {
     if (typeof object === 'string') return { kind: 'malformed' };
     const records = usageRecordsIn(object);
     const isError = isErrorEvent(data, object);
+    if (!isError && isOfAnotherFormat(object, 'chat')) return { kind: 'malformed' };
     if (records.length === 0) return isError ? { kind: 'error' } : this.#passUncounted(data, object);
     // Rare, and rewritten by us: unlike the plain ones it is checked whole.
     const value = parseJson(data.toString('utf8'));

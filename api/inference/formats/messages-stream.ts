@@ -13,6 +13,7 @@ import { EventTextCount, needlesOf, type TextCount } from '../price/stream-text-
 import { messagesCounts, noTokens, StreamUsage, type Usage } from '../price/usage.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { tellsError } from './error-record.ts';
+import { isOfAnotherFormat } from './foreign-events.ts';
 import { type BlockNote, MessageRepair } from './message-repair.ts';
 import { saysMessagesError } from './messages-answer.ts';
 import {
@@ -89,6 +90,7 @@ export class MessagesStream implements StreamReader {
     const isForeign = !FORMAT_TYPE.test(type);
     if (eventName === 'error' || saysMessagesError(object) || (isForeign && tellsError(object)))
       return { kind: 'error' };
+    if (isForeign && isOfAnotherFormat(object, 'messages')) return { kind: 'malformed' };
     // An event that is written again takes its name from its type.
     const shownName = object === sent ? eventName : '';
     switch (type) {

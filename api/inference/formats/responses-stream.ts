@@ -14,6 +14,7 @@ import { FrameCheck } from '../scrub/scrub-answer.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { isReasonName, tellsError } from './error-record.ts';
 import { EventNumbers } from './event-numbers.ts';
+import { isOfAnotherFormat } from './foreign-events.ts';
 import { ResponseRepair } from './response-repair.ts';
 import { saysResponseFailed } from './responses-answer.ts';
 import { passedUsage, type ShownCharge, showFrame, shownUsage, withShownFrame } from './shown-changes.ts';
@@ -95,6 +96,7 @@ export class ResponsesStream implements StreamReader {
       else this.records.addEarly(record);
     }
     if (isError) return { kind: 'error' };
+    if (isForeign && isOfAnotherFormat(event, 'responses')) return { kind: 'malformed' };
     // An event that is written again takes its name from its type.
     const shownName = event === sent ? eventName : '';
     if (response === null) {

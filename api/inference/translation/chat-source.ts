@@ -10,6 +10,7 @@ import { ChatUsage } from '../formats/chat-usage.ts';
 import { ChoiceEnds } from '../formats/choice-ends.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
 import { endOf, endWordOf } from '../formats/end-words.ts';
+import { isOfAnotherFormat } from '../formats/foreign-events.ts';
 import { detailsOfPart, ISSUERS, reasoningDetailsOf } from '../formats/signed-reasoning.ts';
 import { isSignOfLife } from '../formats/signs-of-life.ts';
 import { isDone } from '../formats/stream-text.ts';
@@ -61,6 +62,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     if (typeof read === 'string') return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
     const records = usageRecordsIn(read.object);
     const isError = isErrorEvent(data, read.object);
+    if (!isError && isOfAnotherFormat(read.object, 'chat')) return { kind: 'malformed' };
     const pieces = isError ? [] : this.#pieces(read.value);
     if (!isError) addChat(this.text, read.value);
     const hasText = pieces.some(bringsText);
