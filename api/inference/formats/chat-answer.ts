@@ -8,6 +8,7 @@ import {
   answerBounds,
   type JsonObject,
   MemberChanges,
+  memberBytes,
   memberText,
   rebuildJsonObject,
   scanJsonObject,
@@ -17,7 +18,7 @@ import { estimateTokens } from '../price/estimate.ts';
 import { chatCounts } from '../price/usage.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { endWordOf, isFailedEnd } from './end-words.ts';
-import { tellsError } from './error-record.ts';
+import { tellsError, tellsErrorBesideNothing } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';
 import { presentMember } from './stream-text.ts';
 import { addParts } from './streamed-choice.ts';
@@ -76,8 +77,20 @@ export function isErrorEvent(data: Buffer, object: JsonObject | null): boolean {
 
 const OPEN_BRACKET = 0x5b;
 
-const isErrorAlone = (object: JsonObject): boolean =>
-  presentMember(object, 'choices') === null && tellsError(object);
+function isErrorAlone(object: JsonObject): boolean {
+  if (presentMember(object, 'choices') === null) return tellsError(object);
+  return hasNoChoices(object) && tellsErrorBesideNothing(object);
+}
+
+/** Whether it has no list of choices, or an empty one. */
+export function hasNoChoices(object: JsonObject): boolean {
+  const choices = memberBytes(object, 'choices');
+  // The choices of a whole answer are long, so no text is made of them.
+  return choices === undefined || (choices.length <= EMPTY_BYTES_MAX && EMPTY_LIST.test(choices.toString()));
+}
+
+const EMPTY_LIST = /^\[\s*\]$/;
+const EMPTY_BYTES_MAX = 1_024;
 
 /** What is left of a chunk that was sent for its usage alone: nothing that an answer is made of. */
 export const isBareFrame = ({ members }: JsonObject): boolean =>

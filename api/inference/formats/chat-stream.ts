@@ -16,6 +16,7 @@ import type { StreamUsage, Usage } from '../price/usage.ts';
 import type { AnswerIdentity, ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import {
   ANSWERED_BY,
+  hasNoChoices,
   isBareFrame,
   isErrorEvent,
   isFrameMember,
@@ -231,7 +232,6 @@ const TEXT_NEEDLES = needlesOf(['content', ...REASONING_NAMES, 'refusal']);
 const NO_LINE = Buffer.alloc(0);
 const PLAIN: ReadEvent = { kind: 'plain' };
 const NOTHING_SAID = '[{"index":0,"delta":{},"finish_reason":null}]';
-const EMPTY_LIST = /^\[\s*\]$/;
 const END_MARK = Buffer.from('data: [DONE]\n\n');
 const LAST_NULL = Buffer.from(',"usage":null}');
 const CLOSE = Buffer.from('}');
@@ -241,11 +241,6 @@ function saysNothing(object: JsonObject): boolean {
   if (isSignOfLife(names, (name) => parseJson(memberText(object, name) ?? 'null'))) return true;
   const isFrame = names.every((name) => name === 'type' || isSign(name) || isFrameMember(name));
   return isFrame && memberText(object, 'choices') === undefined;
-}
-
-function hasNoChoices(object: JsonObject): boolean {
-  const choices = memberText(object, 'choices');
-  return choices === undefined || EMPTY_LIST.test(choices);
 }
 
 /** Many servers end every chunk so. `null`: this one does not, or there may be more to read in it. */

@@ -33,6 +33,27 @@ const ERROR_NAMES: ReadonlySet<string> = new Set([
 const NESTED_ERRORS = [Buffer.from('"error":{'), Buffer.from('"error":"')];
 const FAILS = /^"[^"]{0,60}(?:error|fail|exception)/i;
 
+/**
+ * The same of a record that has a list of no choices, which a good one may have, too: Azure's first chunk tells there of filters that did
+ * not run, and some servers say in each chunk that it is a success.
+ */
+export function tellsErrorBesideNothing(record: JsonObject): boolean {
+  const { members } = record;
+  if (memberText(record, 'success') === 'false') return true;
+  if (members.some(({ key }) => CODES.has(key) && memberIs(record, key, GOOD_CODE))) return false;
+  return members.some(({ key }) => {
+    const name = key.toLowerCase();
+    return (isErrorName(name) || name === 'status_msg') && !memberIs(record, key, NOTHING_TOLD);
+  });
+}
+
+const memberIs = (record: JsonObject, key: string, pattern: RegExp): boolean =>
+  pattern.test(memberText(record, key) ?? '');
+
+const CODES: ReadonlySet<string> = new Set(['code', 'status_code', 'error_code', 'errcode', 'err_code']);
+const GOOD_CODE = /^"?(?:0+|20\d)"?$/;
+const NOTHING_TOLD = /^(?:null|false|0|""|\[\s*\]|\{\s*\})$/;
+
 /** A reason that is a name may be shown; anything else could be a sentence of the provider. */
 export function isReasonName(json: string | undefined): boolean {
   const reason = json === undefined ? null : parseJson(json);
