@@ -219,7 +219,7 @@ export class ChunkRepair {
   }
 
   #choice(index: number): StreamedChoice {
-    const known = this.#choices.get(index) ?? new StreamedChoice();
+    const known = this.#choices.get(index) ?? new StreamedChoice(this.#names.hidden?.provider);
     this.#choices.set(index, known);
     return known;
   }

@@ -1,5 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import { isEmptyObject, isNoArguments } from '../price/call-arguments.ts';
+import type { Hidden } from '../scrub/scrub-words.ts';
 import { CallIds } from './call-ids.ts';
 import {
   CallNumbers,
@@ -21,11 +22,16 @@ export class StreamedCalls {
   readonly #numbers = new CallNumbers();
   /** By the order in which their server begins them, those included that turn out to be none. */
   readonly #calls: StreamedCall[] = [];
-  readonly #ids = new CallIds();
+  readonly #ids: CallIds;
   /** Those of which something is missing if the answer ends now. Some servers write an end word into every chunk. */
   readonly #incomplete = new Set<StreamedCall>();
   #numbered = 0;
   #openCount = 0;
+
+  /** @param provider No id of a call may repeat its key or address; `undefined`: there is none to hide. */
+  constructor(provider?: Hidden['provider']) {
+    this.#ids = new CallIds(provider);
+  }
 
   /** Whether a call was shown, or will be. */
   get areAny(): boolean {
@@ -47,7 +53,7 @@ export class StreamedCalls {
     // A piece may belong to a call that waits, whatever its number.
     let count = this.#calls.length === this.#openCount ? this.#openCount : Number.NaN;
     const begun = new Set<unknown>();
-    const isNew = ({ id }: Piece): boolean => !this.#ids.has(textOf(id)) && begun.size < begun.add(id).size;
+    const isNew = ({ id }: Piece): boolean => this.#ids.isFree(textOf(id)) && begun.size < begun.add(id).size;
     return pieces.every((piece) => {
       if (!isRecord(piece) || typeof piece.index !== 'number') return false;
       const place = this.#numbers.placeOf(piece.index);

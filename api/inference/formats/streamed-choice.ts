@@ -1,5 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import { readAnswerPart } from '../price/answer-part.ts';
+import type { Hidden } from '../scrub/scrub-words.ts';
 import { callPiecesIn } from './call-numbers.ts';
 import { chatEndOf, endWordOf } from './end-words.ts';
 import { detailsOfPart } from './signed-reasoning.ts';
@@ -17,7 +18,7 @@ export interface RepairedChoice {
 
 /** One choice of a chat stream, whose chunks are as OpenAI documents them, or are made so. */
 export class StreamedChoice {
-  readonly #calls = new StreamedCalls();
+  readonly #calls: StreamedCalls;
   /** The one call of an answer in the way that chats had before tools. */
   readonly #legacyCall = new StreamedCalls();
   /** Members that the deltas have said something under. */
@@ -28,6 +29,11 @@ export class StreamedChoice {
   #waitingEnd = '';
   #isBegun = false;
   #isFinished = false;
+
+  /** @param provider No id of a call may repeat its key or address; `undefined`: there is none to hide. */
+  constructor(provider?: Hidden['provider']) {
+    this.#calls = new StreamedCalls(provider);
+  }
 
   isStandard({ delta, message, finish_reason: reason }: Members): boolean {
     if (!isRecord(delta) || message !== undefined) return false;

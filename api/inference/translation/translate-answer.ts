@@ -8,6 +8,7 @@ import type { AnswerSource } from './answer-source.ts';
 import { OwnArguments } from './argument-names.ts';
 import { ChatSink, type ShownChat, writeChatAnswer } from './chat-sink.ts';
 import { ChatSource } from './chat-source.ts';
+import { CheckedIds } from './checked-ids.ts';
 import { MessagesSink, writeMessagesAnswer } from './messages-sink.ts';
 import { MessagesSource } from './messages-source.ts';
 import { OwnSource } from './own-source.ts';
@@ -24,7 +25,8 @@ export function openSource(from: UpstreamFormatName | OwnFormat, thinksInSummari
 /** Claude alone shows summaries of its thinking; other models that speak its format show the thinking itself. */
 export function openSourceOf({ format, provider, endpoint, argumentNames }: Candidate): AnswerSource {
   const { upstreamModel } = endpoint;
-  const source = openSource(provider.kind.ownFormat ?? format.name, /claude/i.test(upstreamModel));
+  const opened = openSource(provider.kind.ownFormat ?? format.name, /claude/i.test(upstreamModel));
+  const source = new CheckedIds(opened, provider);
   return argumentNames === undefined || argumentNames.size === 0
     ? source
     : new OwnArguments(source, argumentNames);
