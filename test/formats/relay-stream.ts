@@ -13,6 +13,7 @@ export async function relayStream(
   reader: StreamReader,
   pieces: readonly Buffer[],
   firstEvent: (event: Buffer) => void = () => undefined,
+  scrub: (events: Buffer) => Buffer = (events) => events,
 ): Promise<RelayedStream> {
   const { clock, upstream, caller, controller, res } = { ...fakeCaller(), ...fakeUpstream() };
   upstream.onRequestStart(controller);
@@ -24,6 +25,7 @@ export async function relayStream(
     requestBytes: 0,
     textBytesMax: Number.POSITIVE_INFINITY,
     firstEvent,
+    scrub,
     head: () => ({ 'content-type': 'text/event-stream' }),
   });
   for (const piece of pieces) {

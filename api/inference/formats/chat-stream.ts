@@ -71,7 +71,7 @@ export class ChatStream implements StreamReader {
   }
 
   passes(data: Buffer): boolean {
-    return this.#repair === null || (!this.#repair.isWaiting && this.#repair.passes(data));
+    return this.#repair === null || (!this.#repair.isWaiting && this.#repair.passesUnread(data));
   }
 
   /**

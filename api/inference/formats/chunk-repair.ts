@@ -11,6 +11,7 @@ import {
 } from '../json/json-object.ts';
 import { parseRecord, parseTexts } from '../json/parse-record.ts';
 import type { EventTextCount, SeenEvent, SplitEvent } from '../price/stream-text-count.ts';
+import { mayTellHidden } from '../scrub/hidden-members.ts';
 import { FrameCheck, frameChanges } from '../scrub/scrub-answer.ts';
 import type { Hidden } from '../scrub/scrub-words.ts';
 import { ANSWERED_BY } from './chat-answer.ts';
@@ -73,6 +74,16 @@ export class ChunkRepair {
     return this.#waiting.length > 0;
   }
 
+  /** Whether a chunk may pass unread. One that differs from earlier ones may have the provider's key or address in any member. */
+  passesUnread(data: Buffer): boolean {
+    return (this.#text.see(data).note !== null || !this.#mayTell(data)) && this.passes(data);
+  }
+
+  #mayTell(data: Buffer): boolean {
+    const { hidden } = this.#names;
+    return hidden !== undefined && mayTellHidden(data, hidden);
+  }
+
   /** Whether a chunk is as documented. It counts as passed then. */
   passes(data: Buffer): boolean {
     const seen = this.#text.see(data);
@@ -87,7 +98,8 @@ export class ChunkRepair {
     const choices = records(chunk.choices);
     for (const choice of choices) this.#choice(choiceIndexOf(choice)).note(choice);
     // The first chunk alone has the role, so one like it is another matter.
-    if (choices.every(({ delta }) => recordOf(delta).role === undefined)) this.#text.note(seen, 'standard');
+    const isRepeatable = choices.every(({ delta }) => recordOf(delta).role === undefined);
+    if (isRepeatable && !this.#mayTell(data)) this.#text.note(seen, 'standard');
     return true;
   }
 

@@ -13,6 +13,7 @@ import { parseTexts } from '../json/parse-record.ts';
 import { CallArguments, newComparedText } from '../price/call-arguments.ts';
 import type { EventTextCount } from '../price/stream-text-count.ts';
 import { noTokens } from '../price/usage.ts';
+import { mayTellHidden } from '../scrub/hidden-members.ts';
 import { FrameCheck } from '../scrub/scrub-answer.ts';
 import type { Hidden } from '../scrub/scrub-words.ts';
 import { madeCallId } from './call-numbers.ts';
@@ -74,6 +75,8 @@ export class MessageRepair {
     if (seen.note === this.#count) return true;
     const event = seen.value ?? parseTexts(data);
     if (event === null) return true;
+    const { hidden } = this.#names;
+    if (hidden !== undefined && mayTellHidden(data, hidden)) return false;
     if (this.#frameCheck?.mayPass(event) === false || event.message !== undefined) return false;
     if (event.type !== 'content_block_delta') return true;
     const { index, delta } = event;

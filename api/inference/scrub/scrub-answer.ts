@@ -2,6 +2,7 @@ import { isRecord } from '#core/is-record.ts';
 import { parseJson } from '#core/parse-json.ts';
 import type { JsonObject } from '../json/json-object.ts';
 import { parseRecord } from '../json/parse-record.ts';
+import { mayTellHidden, withoutHiddenMembers } from './hidden-members.ts';
 import { type Hidden, repeatsHidden, scrubWords } from './scrub-words.ts';
 
 /**
@@ -15,14 +16,25 @@ export function scrubErrorsIn(record: Buffer, hidden: Hidden): Buffer {
 }
 
 /** The same for whole events, each of which has one line of data. */
-export function scrubErrorsInEvents(events: Buffer, hidden: Hidden): Buffer {
-  if (!mayTellError(events)) return events;
+export const scrubErrorsInEvents = (events: Buffer, hidden: Hidden): Buffer =>
+  mayTellError(events) ? inEachEvent(events, (data) => scrubErrorsIn(data, hidden)) : events;
+
+/** A good answer without anything that it tells of its provider beside its content: in errors, and in other members. */
+export const scrubAnswer = (answer: Buffer, hidden: Hidden): Buffer =>
+  withoutHiddenMembers(scrubErrorsIn(answer, hidden), hidden);
+
+/** The same for whole events, each of which has one line of data. */
+export function scrubEvents(events: Buffer, hidden: Hidden): Buffer {
+  const scrubbed = scrubErrorsInEvents(events, hidden);
+  if (!mayTellHidden(scrubbed, hidden)) return scrubbed;
+  return inEachEvent(scrubbed, (data) => withoutHiddenMembers(data, hidden));
+}
+
+function inEachEvent(events: Buffer, change: (data: Buffer) => Buffer): Buffer {
   const lines = events
     .toString('utf8')
     .split('\n')
-    .map((line) =>
-      line.startsWith(DATA) ? DATA + scrubErrorsIn(Buffer.from(line.slice(DATA.length)), hidden) : line,
-    );
+    .map((line) => (line.startsWith(DATA) ? DATA + change(Buffer.from(line.slice(DATA.length))) : line));
   return Buffer.from(lines.join('\n'));
 }
 

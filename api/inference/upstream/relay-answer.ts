@@ -3,7 +3,7 @@ import { eventsOfAnswer } from '../formats/events-of-answer.ts';
 import { echoOf } from '../formats/responses-echo.ts';
 import { answerHeaders, EVENT_STREAM } from '../hold/answer-headers.ts';
 import { estimateTokens } from '../price/estimate.ts';
-import { scrubErrorsInEvents } from '../scrub/scrub-answer.ts';
+import { scrubErrorsInEvents, scrubEvents } from '../scrub/scrub-answer.ts';
 import { openSink, openSourceOf, shownTo } from '../translation/translate-answer.ts';
 import { TranslatedStream } from '../translation/translated-stream.ts';
 import { type Attempt, endUnlessComplete, failedStream } from './attempt.ts';
@@ -42,11 +42,13 @@ export async function relayAnswer(
   upstream: UpstreamRequest,
   source: EventSource = upstream,
 ): Promise<Attempt> {
-  const { format } = call.candidate;
+  const { format, translated } = call.candidate;
+  const isTranslated = translated !== null;
   const reader = openReader(call);
   const relay = new StreamRelay({
     clock: call.options.gateway.clock,
-    scrub: (events) => scrubErrorsInEvents(events, call.hidden),
+    // An answer in another format has no members of its server's own.
+    scrub: (events) => (isTranslated ? scrubErrorsInEvents : scrubEvents)(events, call.hidden),
     upstream,
     caller: call.caller,
     reader,

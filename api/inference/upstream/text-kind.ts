@@ -3,7 +3,7 @@ import { type ApiError, errorTable } from '../../contract/errors.ts';
 import { answerHeaders, EVENT_STREAM } from '../hold/answer-headers.ts';
 import { type CallKind, countUnpaid } from '../hold/run-held-call.ts';
 import { type CallCost, costOfCall } from '../price/call-cost.ts';
-import { scrubErrorsIn, scrubErrorsInEvents } from '../scrub/scrub-answer.ts';
+import { scrubAnswer, scrubEvents } from '../scrub/scrub-answer.ts';
 import { type Attempt, type FailedAttempt, failed } from './attempt.ts';
 import { keepImages } from './keep-images.ts';
 import { runAttempt } from './run-attempt.ts';
@@ -74,7 +74,7 @@ export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
         { identity: call.identity, shown, tokens: cost.tokens },
         call.candidate,
       );
-      const bytes = scrubErrorsIn(answer, call.hidden);
+      const bytes = scrubAnswer(answer, call.hidden);
       const headers = answerHeaders(call, 'application/json');
       caller.begin({ ...headers, 'content-length': String(bytes.length) });
       caller.end(bytes);
@@ -82,7 +82,7 @@ export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
     }
     if (!caller.committed) caller.begin(answerHeaders(call, EVENT_STREAM));
     const last = answered.reader.end({ identity: call.identity, shown, tokens: cost.tokens });
-    caller.end(scrubErrorsInEvents(last, call.hidden));
+    caller.end(scrubEvents(last, call.hidden));
   }
 
   showError(error: ApiError): void {

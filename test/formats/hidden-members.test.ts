@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import type { FormatName } from '#core/catalog/catalog.ts';
+import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { scrubAnswer, scrubEvents } from '../../api/inference/scrub/scrub-answer.ts';
+import { piecesOf, relayStream } from './relay-stream.ts';
+
+/* Members that servers write beside an answer do not tell a caller the provider's key, its address or its name of the model. */
+
+const KEY = 'sk-prov-Zx81kQpLm29vTT07';
+const HOST = 'llm7.corp.internal';
+const UPSTREAM = 'llama-internal-x7';
+const PUBLIC = 'own/x';
+const hidden = {
+  provider: { id: 'p1', apiKey: KEY, baseUrl: `http://${HOST}:8000/v1` },
+  upstreamModel: UPSTREAM,
+  publicModel: PUBLIC,
+};
+const SECRETS = [KEY, HOST, UPSTREAM, '10.1.2.3'];
+
+type Event = Readonly<Record<string, unknown>>;
+const told: [string, Event][] = [
+  ['kv_transfer_params of vLLM', { kv_transfer_params: { remote_host: '10.1.2.3', remote_port: 41 } }],
+  ['__verbose of llama.cpp', { __verbose: { model: `/srv/${UPSTREAM}.gguf`, prompt: 'x' } }],
+  ['_hidden_params of LiteLLM', { _hidden_params: { api_base: `http://${HOST}:8000`, api_key: KEY } }],
+  ['names of the model', { model_name: UPSTREAM, upstream_model: UPSTREAM, Model: UPSTREAM }],
+  ['warnings', { warnings: [`no answer of ${HOST}`], status_msg: `used ${KEY}` }],
+  ['metadata', { metadata: { host: HOST } }],
+];
+
+const frame = { id: 'c1', created: 1, model: PUBLIC };
+const text = `Rain at ${HOST} on ${UPSTREAM}`;
+const item = {
+  ...{ id: 'i', type: 'message', role: 'assistant', status: 'completed' },
+  content: [{ type: 'output_text', text, annotations: [] }],
+};
+const answers: [string, (members: Event) => Event][] = [
+  [
+    'a chat',
+    (members) => ({
+      ...{ ...frame, object: 'chat.completion', ...members },
+      choices: [{ index: 0, message: { role: 'assistant', content: text, ...members }, ...members }],
+      usage: { prompt_tokens: 1, ...members },
+    }),
+  ],
+  [
+    'a message',
+    (members) => ({
+      ...{ ...frame, type: 'message', role: 'assistant', ...members },
+      content: [{ type: 'text', text, ...members }],
+      usage: { input_tokens: 1, ...members, model: UPSTREAM },
+    }),
+  ],
+  [
+    'a response',
+    (members) => ({
+      ...{ ...frame, object: 'response', status: 'completed', output: [{ ...item, ...members }] },
+      ...Object.fromEntries(Object.entries(members).filter(([name]) => name !== 'metadata')),
+      usage: { input_tokens: 1, ...members },
+    }),
+  ],
+];
+
+const expectNothing = (shown: string): void => {
+  const without = shown.replaceAll(JSON.stringify(text).slice(1, -1), '');
+  for (const secret of SECRETS) expect(without).not.toContain(secret);
+};
+
+describe.each(told)('%s', (_name, members) => {
+  it.each(answers)('does not pass in %s, and the text does', (_format, answerOf) => {
+    const answer = Buffer.from(JSON.stringify(answerOf(members)));
+    const shown = scrubAnswer(answer, hidden).toString();
+    expectNothing(shown);
+    expect(shown).toContain(text);
+    expect(JSON.parse(shown)).toMatchObject({ id: 'c1', model: PUBLIC });
+  });
+});
+
+it.each(answers)('%s without such a member is the same buffer', (_format, answerOf) => {
+  const plain = JSON.stringify(answerOf({ more: { a: 1.0 } }))
+    .replaceAll(text, 'Rain')
+    .replaceAll(UPSTREAM, 'y');
+  const answer = Buffer.from(plain);
+  expect(scrubAnswer(answer, hidden)).toBe(answer);
+});
+
+it('an answer that is changed keeps the digits of its numbers and the arguments of its calls', () => {
+  const json = `{"id":"c","choices":[{"message":{"tool_calls":[{"id":"call_${KEY}","function":{"name":"f","arguments":"${HOST}"}}]}}],"n":12345678901234567890,"x":"${KEY}"}`;
+  const shown = scrubAnswer(Buffer.from(json), hidden).toString();
+  expect(shown).toMatch(/"id":"call_[0-9a-f]{24}"/);
+  expect(shown).toContain(`"arguments":"${HOST}"`);
+  expect(shown).toContain('12345678901234567890');
+  expect(shown).not.toContain(KEY);
+});
+
+const chunk = (delta: object, members: object = {}): Event => ({
+  ...{ ...frame, object: 'chat.completion.chunk' },
+  choices: [{ index: 0, delta, finish_reason: null }],
+  ...members,
+});
+const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Rain' } };
+const streams: [FormatName, (members: object) => Event[]][] = [
+  [
+    'chat',
+    (members) => [
+      chunk({ role: 'assistant', content: '' }),
+      ...[0, 1, 2].map(() => chunk({ content: 'Rain' })),
+      ...[0, 1, 2].map(() => chunk({ content: 'Rain' }, members)),
+      { ...chunk({}, members), choices: [{ index: 0, delta: {}, finish_reason: 'stop', ...members }] },
+    ],
+  ],
+  [
+    'messages',
+    (members) => [
+      {
+        type: 'message_start',
+        message: { ...frame, role: 'assistant', content: [], usage: { input_tokens: 1 }, ...members },
+      },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' }, ...members },
+      ...[delta, delta, { ...delta, ...members }, { ...delta, ...members }],
+      { type: 'content_block_stop', index: 0 },
+      { type: 'notice', ...members },
+      {
+        ...{ type: 'message_delta', delta: { stop_reason: 'end_turn' }, model: UPSTREAM, ...members },
+        usage: { output_tokens: 2, model: UPSTREAM },
+      },
+      { type: 'message_stop', model: UPSTREAM },
+    ],
+  ],
+];
+
+describe.each(streams)('a stream of %s', (format, eventsOf) => {
+  it.each(told.filter(([, members]) => !JSON.stringify(members).includes('10.1.2.3')))(
+    'does not tell of its provider in %s, whichever event has it',
+    async (_name, members) => {
+      for (const publicModel of [PUBLIC, UPSTREAM]) {
+        const shownWords = { ...hidden, publicModel };
+        const reader = callFormats[format].openStream({
+          ...{ upstreamModel: UPSTREAM, publicModel, showUsage: true, hidden: shownWords },
+          ...{ ownId: 'gen-1', createdAtS: 1 },
+        });
+        const sent = eventsOf(members).map((event) => {
+          const name = format === 'chat' ? '' : `event: ${String(event.type)}\n`;
+          return `${name}data: ${JSON.stringify(event)}\n\n`;
+        });
+        const scrub = (events: Buffer): Buffer => scrubEvents(events, shownWords);
+        const { text: passed } = await relayStream(reader, piecesOf(sent.join(''), 1e6), undefined, scrub);
+        const identity = { id: 'gen-1', createdAtS: 1, nowS: 1, model: publicModel };
+        const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
+        const last = scrub(reader.end({ identity, shown: null, tokens })).toString();
+        for (const secret of [KEY, HOST]) expect(passed + last).not.toContain(secret);
+        if (publicModel === PUBLIC) expect(passed + last).not.toContain(UPSTREAM);
+        expect(passed).toContain('Rain');
+      }
+    },
+  );
+});
