@@ -59,3 +59,6 @@ export function isReasonName(json: string | undefined): boolean {
   const reason = json === undefined ? null : parseJson(json);
   return reason === null || (typeof reason === 'string' && /^[a-z_]{1,40}$/.test(reason));
 }
+
+/** Takes the place of a status that is no name, as JSON text. */
+export const COMPLETED_STATUS = '"completed"';

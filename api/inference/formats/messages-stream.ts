@@ -24,6 +24,7 @@ import {
   shownUsage,
   withShownFrame,
 } from './shown-changes.ts';
+import { scrubMessageEnd } from './shown-reasons.ts';
 import {
   DELTA_NEEDLE,
   isDone,
@@ -33,6 +34,7 @@ import {
   objectIn,
   passNamed,
   presentMember,
+  typedEvent,
   typeOf,
 } from './stream-text.ts';
 import { cutRecords, mayHoldRecord, usageRecordsIn } from './usage-places.ts';
@@ -101,7 +103,7 @@ export class MessagesStream implements StreamReader {
       case 'message_stop':
         return this.#end(object, object.bytes);
       case 'ping':
-        return this.#passEvent(type, shownName, object) ?? { kind: 'kept' };
+        return this.#passPing(shownName, object);
       default:
         return this.#pass(type, shownName, object);
     }
@@ -167,6 +169,7 @@ export class MessagesStream implements StreamReader {
       changes.set('usage', passedUsage(usage));
     } else if (sent !== undefined) changes.set('usage', sent);
     showFrame(message, this.#names, changes);
+    scrubMessageEnd(message, this.#names.hidden, changes);
     if (this.#repair?.start(message, changes) === false) return { kind: 'kept' };
     const shown = cutRecords(object);
     shown.set('message', rebuildJsonObject(message, changes));
@@ -177,10 +180,20 @@ export class MessagesStream implements StreamReader {
     if (!this.#countAll(object, true)) return { kind: 'malformed' };
     const earlier = this.#lastDelta;
     const delta = withOwnUsage(object);
-    this.#lastDelta = this.#repair?.delta(delta) ?? delta;
+    this.#lastDelta = this.#withShownEnd(this.#repair?.delta(delta) ?? delta);
     if (earlier === null) return { kind: 'kept' };
     const passed = namedEvent('message_delta', this.#passedDelta(earlier));
     return { kind: 'changed', events: Buffer.concat([this.#repair?.beginMessage() ?? NOTHING, passed]) };
+  }
+
+  #withShownEnd(event: JsonObject): JsonObject {
+    const delta = objectIn(event, 'delta');
+    const ofDelta = new MemberChanges();
+    if (delta !== null) scrubMessageEnd(delta, this.#names.hidden, ofDelta);
+    if (delta === null || ofDelta.keys.length === 0) return event;
+    const changes = new MemberChanges([['delta', rebuildJsonObject(delta, ofDelta)]]);
+    const scanned = scanJsonObject(rebuildJsonObject(event, changes), answerBounds);
+    return typeof scanned === 'string' ? event : scanned;
   }
 
   /** Some servers count once more in the last event. */
@@ -211,6 +224,13 @@ export class MessagesStream implements StreamReader {
       kind: 'changed',
       events: Buffer.concat([this.#repair?.beginMessage() ?? NOTHING, delta, shown]),
     };
+  }
+
+  /** A ping says only that the server is there, so its other members are not shown. */
+  #passPing(eventName: string, object: JsonObject): ReadEvent {
+    const passed = this.#passEvent('ping', eventName, object) ?? { kind: 'kept' };
+    const isBare = this.#names.hidden === undefined || object.members.length === 1;
+    return isBare || passed.kind === 'kept' || passed.kind === 'malformed' ? passed : BARE_PING;
   }
 
   /** An event inside the answer, without its usage record. `null`: it was sent for its record alone. */
@@ -279,6 +299,7 @@ const isSane = ({ bytes, members }: JsonObject): boolean =>
 const FORMAT_TYPE = /^(?:message_|content_block_|ping$)/;
 const BLOCK_DELTA = Buffer.from(' content_block_delta');
 const STOP = Buffer.from('{"type":"message_stop"}');
+const BARE_PING: ReadEvent = { kind: 'changed', events: typedEvent('ping', {}) };
 const NOTHING = Buffer.alloc(0);
 /** Clients take over the counters that are not null. */
 const NOTHING_WRITTEN = Buffer.from(

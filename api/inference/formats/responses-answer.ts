@@ -5,7 +5,7 @@ import { AnswerText, addResponses } from '../price/answer-text.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import { responsesCounts } from '../price/usage.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
-import { isReasonName } from './error-record.ts';
+import { COMPLETED_STATUS, isReasonName } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';
 import { objectIn, presentMember } from './stream-text.ts';
 import { recordsOfAnswer, withOneRecord } from './usage-places.ts';
@@ -32,6 +32,7 @@ export function showResponsesAnswer(good: GoodAnswer, charge: StreamEndView, can
   const details = objectIn(good.answer, 'incomplete_details');
   if (details !== null && !isReasonName(memberText(details, 'reason')))
     changes.set('incomplete_details', null);
+  if (!isReasonName(memberText(good.answer, 'status'))) changes.set('status', COMPLETED_STATUS);
   changes.set('output_text', JSON.stringify(textOf(good.value.output)));
   return rebuildJsonObject(good.answer, changes);
 }

@@ -12,7 +12,7 @@ import { ResponsesTextCount } from '../price/stream-text-count.ts';
 import { responsesCounts, StreamUsage, type Usage } from '../price/usage.ts';
 import { FrameCheck } from '../scrub/scrub-answer.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
-import { isReasonName, tellsError } from './error-record.ts';
+import { COMPLETED_STATUS, isReasonName, tellsError } from './error-record.ts';
 import { EventNumbers } from './event-numbers.ts';
 import { isOfAnotherFormat } from './foreign-events.ts';
 import { ResponseRepair } from './response-repair.ts';
@@ -259,6 +259,7 @@ export class ResponsesStream implements StreamReader {
     const details = objectIn(response, 'incomplete_details');
     if (details !== null && !isReasonName(memberText(details, 'reason')))
       changes.set('incomplete_details', null);
+    if (!isReasonName(memberText(response, 'status'))) changes.set('status', COMPLETED_STATUS);
     showFrame(response, this.#names, changes);
     this.#repairFrame(response, changes);
     const shown = cutRecords(event, ['response', response]);

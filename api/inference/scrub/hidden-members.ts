@@ -104,7 +104,7 @@ const HOLDERS: ReadonlySet<string> = new Set([
   'usage',
 ]);
 
-/** What the model wrote or found, words of the format, and members of the request that an answer repeats. */
+/** Texts that the model wrote or found, words of the format, and members of the request that an answer repeats. */
 const SAID: ReadonlySet<string> = new Set([
   ...['annotation', 'annotations', 'arguments', 'citation', 'citations', 'code', 'data', 'encrypted_content'],
   ...[
