@@ -92,6 +92,21 @@ it('an answer that is changed keeps the digits of its numbers and the arguments 
   expect(shown).not.toContain(KEY);
 });
 
+it('the reasons of a choice and the status of an item do not tell of the provider', () => {
+  const words = `no answer of ${HOST} with ${KEY}`;
+  const reasons = { native_finish_reason: words, stop_reason: words, matched_stop: words };
+  const answer = {
+    choices: [{ index: 0, finish_reason: 'stop', ...reasons }],
+    output: [{ ...item, status: words, content: [] }],
+  };
+  const shown = scrubAnswer(Buffer.from(JSON.stringify(answer)), hidden).toString();
+  expectNothing(shown);
+  expect(JSON.parse(shown)).toMatchObject({
+    choices: [{ finish_reason: 'stop' }],
+    output: [{ status: 'completed' }],
+  });
+});
+
 const chunk = (delta: object, members: object = {}): Event => ({
   ...{ ...frame, object: 'chat.completion.chunk' },
   choices: [{ index: 0, delta, finish_reason: null }],

@@ -63,6 +63,7 @@ function cleanRecord(record: Record<string, unknown>, hidden: Hidden): boolean {
     if (!INTERNAL.has(name) && !tells(JSON.stringify(value), hidden)) continue;
     isChanged = true;
     if (typeof value === 'string' && IDS.has(name)) record[name] = ownId(value);
+    else if (name === 'status') record[name] = 'completed';
     else if (name === 'model' && record.type !== undefined) record[name] = hidden.publicModel;
     else if (name === 'model' && record.choices !== undefined) record[name] = hidden.publicModel;
     else delete record[name];
@@ -119,17 +120,8 @@ const SAID: ReadonlySet<string> = new Set([
     'outputs',
   ],
   ...['partial_json', 'prompt', 'prompt_cache_key', 'reasoning', 'reasoning_content', 'reasoning_details'],
-  ...[
-    'refusal',
-    'results',
-    'role',
-    'safety_identifier',
-    'search_info',
-    'search_results',
-    'signature',
-    'status',
-  ],
-  ...['stop_reason', 'stop_sequence', 'summary', 'text', 'thinking', 'tool_choice', 'tools', 'type', 'user'],
+  ...['refusal', 'results', 'role', 'safety_identifier', 'search_info', 'search_results', 'signature'],
+  ...['stop_sequence', 'summary', 'text', 'thinking', 'tool_choice', 'tools', 'type', 'user'],
   'web_search',
 ]);
 
