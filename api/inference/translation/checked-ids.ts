@@ -1,6 +1,7 @@
 import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import { madeCallId } from '../formats/call-numbers.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
+import { countedBy } from '../price/stream-text-count.ts';
 import { type Hidden, repeatsHidden } from '../scrub/scrub-words.ts';
 import type { AnswerSource, ReadPieces } from './answer-source.ts';
 
@@ -11,6 +12,7 @@ import type { AnswerSource, ReadPieces } from './answer-source.ts';
 export class CheckedIds extends CountedElsewhere implements AnswerSource {
   protected readonly counter: AnswerSource;
   readonly #provider: Hidden['provider'];
+  readonly text = countedBy(() => this.counter.text.bytes);
 
   constructor(source: AnswerSource, provider: Hidden['provider']) {
     super();
