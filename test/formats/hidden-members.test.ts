@@ -169,3 +169,18 @@ describe.each(streams)('a stream of %s', (format, eventsOf) => {
     },
   );
 });
+
+it.each<[string, Event]>([
+  [
+    'a patch',
+    { type: 'apply_patch_call', id: 'i', operation: { type: 'create_file', path: 'a', diff: `+${HOST}` } },
+  ],
+  ['commands', { type: 'shell_call', id: 'i', action: { commands: [`curl http://${HOST}`, UPSTREAM] } }],
+  ['a search', { type: 'web_search_call', id: 'i', action: { query: HOST, sources: [{ url: HOST }] } }],
+  ['code', { type: 'code_interpreter_call', id: 'i', code: `call("${HOST}")`, outputs: null }],
+  ['arguments', { type: 'function_call', id: 'i', name: 'f', arguments: `{"host":"${HOST}"}` }],
+  ['the input of a tool', { type: 'tool_use', id: 'i', name: 'f', input: { model: UPSTREAM, host: HOST } }],
+])('what the model wrote names any address and model that it will: %s', (_name, written) => {
+  const answer = { ...frame, object: 'response', output: [written], content: [written] };
+  expect(JSON.parse(scrubAnswer(Buffer.from(JSON.stringify(answer)), hidden).toString())).toEqual(answer);
+});

@@ -105,24 +105,67 @@ const HOLDERS: ReadonlySet<string> = new Set([
   'usage',
 ]);
 
-/** Texts that the model wrote or found, words of the format, and members of the request that an answer repeats. */
+/**
+ * Content that the model wrote or found, words of the format, and members of the request that an answer repeats. An address of the
+ * provider may stand in them by right, as in a patch for a client of it.
+ */
 const SAID: ReadonlySet<string> = new Set([
-  ...['annotation', 'annotations', 'arguments', 'citation', 'citations', 'code', 'data', 'encrypted_content'],
   ...[
-    'error',
+    'action',
+    'actions',
+    'annotation',
+    'annotations',
+    'arguments',
+    'audio',
+    'b64_json',
+    'citation',
+    'citations',
+  ],
+  ...['code', 'command', 'commands', 'content_parts', 'data', 'diff', 'encrypted_content', 'error', 'file'],
+  ...[
     'finish_reason',
+    'image_url',
+    'images',
     'input',
     'instructions',
     'logprobs',
     'name',
+    'namespace',
     'object',
+  ],
+  ...[
+    'operation',
     'output_text',
     'outputs',
+    'partial_json',
+    'parts',
+    'prompt',
+    'prompt_cache_key',
+    'queries',
+    'query',
   ],
-  ...['partial_json', 'prompt', 'prompt_cache_key', 'reasoning', 'reasoning_content', 'reasoning_details'],
-  ...['refusal', 'results', 'role', 'safety_identifier', 'search_info', 'search_results', 'signature'],
-  ...['stop_sequence', 'summary', 'text', 'thinking', 'tool_choice', 'tools', 'type', 'user'],
-  'web_search',
+  ...['reasoning', 'reasoning_content', 'reasoning_details', 'refusal', 'result', 'results', 'role'],
+  ...[
+    'safety_identifier',
+    'search_info',
+    'search_results',
+    'signature',
+    'source',
+    'sources',
+    'stop_sequence',
+  ],
+  ...[
+    'summary',
+    'text',
+    'thinking',
+    'thinking_blocks',
+    'thought',
+    'thoughts',
+    'title',
+    'tool_choice',
+    'tools',
+  ],
+  ...['transcript', 'type', 'url', 'user', 'web_search'],
 ]);
 
 /** Members that servers write for other servers of the operator: where they run, and what a proxy was configured with. */
