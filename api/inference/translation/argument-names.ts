@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import { isRecord } from '#core/is-record.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
@@ -15,7 +14,8 @@ import type { AnswerSource, ReadPieces } from './answer-source.ts';
 export type ArgumentNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 const NAME_CHARS_MAX = 64;
-const HASH_CHARS = 8;
+/** Of `_` and a number, which the names that would be alike have. */
+const NUMBER_CHARS_MAX = 8;
 
 const isFit = (name: string): boolean => name.length <= NAME_CHARS_MAX && /^[\w.-]+$/.test(name);
 
@@ -28,9 +28,12 @@ export function fitArgumentNames(
   if (names.every(isFit)) return null;
   const taken = new Set(names.filter(isFit));
   const given = new Map<string, string>();
+  let number = 2;
   for (const name of names) {
     if (isFit(name)) continue;
-    const fitted = fitName(name, taken);
+    let fitted = name.replaceAll(/[^\w.-]/g, '_');
+    for (; !isFit(fitted) || taken.has(fitted); number++)
+      fitted = `${fitted.slice(0, NAME_CHARS_MAX - NUMBER_CHARS_MAX)}_${number}`;
     taken.add(fitted);
     given.set(name, fitted);
   }
@@ -47,16 +50,6 @@ export function fitArgumentNames(
     },
     own: new Map([...given].map(([name, fitted]) => [fitted, name])),
   };
-}
-
-function fitName(name: string, taken: ReadonlySet<string>): string {
-  const plain = name.replaceAll(/[^\w.-]/g, '_');
-  if (isFit(plain) && !taken.has(plain)) return plain;
-  for (let attempt = 0; ; attempt++) {
-    const hash = createHash('sha256').update(`${name} ${attempt}`).digest('hex').slice(0, HASH_CHARS);
-    const fitted = `${plain.slice(0, NAME_CHARS_MAX - HASH_CHARS - 1)}_${hash}`;
-    if (!taken.has(fitted)) return fitted;
-  }
 }
 
 /** The caller's own words may speak of the argument by its own name. */
