@@ -416,7 +416,8 @@ function silent(rule: ScriptRule, when: string): Way {
       const gateway = await world.gateway('time moves by hand');
       const billUsd = rule.stallAt === 'headers' ? '0' : '0.0000042';
       gateway.provider.next(ruleFor(cell.kind, cell.format, { ...rule, billUsd, hangUpBills: 'delivered' }));
-      const asked = world.ask('time moves by hand', cell);
+      const head = Promise.withResolvers<void>();
+      const asked = world.ask('time moves by hand', cell, { onHead: head.resolve });
       await until(() => gateway.running.deps.gateway.openCalls.size === 1);
       await until(
         () =>
@@ -425,6 +426,8 @@ function silent(rule: ScriptRule, when: string): Way {
             .at(-1)
             ?.path.endsWith(pathOf(askedIn(cell.kind, cell.format))) === true,
       );
+      // The caller's head goes out with the first event, which time by hand must not overtake.
+      if (rule.stallAt !== 'headers') await head.promise;
       await passTime(gateway, world.clock, (cell.stream ? 30 : 13) * MINUTE_MS + 2 * SECOND_MS);
       const met = await asked;
       await until(async () => {

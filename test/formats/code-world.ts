@@ -57,6 +57,7 @@ export class CodeWorld {
     const agent = given.agent ?? (await gateway.newAgent());
     const body = given.body ?? requestIn(format, modelOf[kind], { stream, ...extra });
     const res = await gateway.post(body, { path, agent });
+    given.onHead?.();
     return { gateway, agent, res, text: await res.text() };
   }
 
@@ -93,4 +94,5 @@ interface Asked {
   extra?: object;
   path?: string;
   body?: unknown;
+  onHead?: () => void;
 }
