@@ -67,6 +67,7 @@ export const wireErrors: readonly WireError[] = [
       'The model `gpt-9` does not exist or you do not have access to it.',
     ),
     code: 'no_provider',
+    told: 'choose another model',
   },
   {
     dialect: 'openai',
@@ -189,6 +190,7 @@ export const wireErrors: readonly WireError[] = [
     status: 404,
     body: anthropic('not_found_error', 'model: x'),
     code: 'no_provider',
+    told: 'choose another model',
   },
   {
     dialect: 'anthropic',
@@ -330,6 +332,7 @@ export const wireErrors: readonly WireError[] = [
     status: 404,
     body: openai('not_found_error', null, 'model "small" not found, try pulling it first'),
     code: 'no_provider',
+    told: 'choose another model',
   },
   {
     dialect: 'ollama',

@@ -45,8 +45,15 @@ async function byHttp(
 ): Promise<Told> {
   const abort = new AbortController();
   const gate = `#${call.number}`;
+  let isOver = false;
   if (call.trouble === 'hang_up') {
-    void gateway.provider.reached(gate).then(() => abort.abort());
+    void gateway.provider.reached(gate).then(
+      () => abort.abort(),
+      (error: unknown) => {
+        // A call that a slow disk refused never reaches its provider.
+        if (!isOver) throw error;
+      },
+    );
   }
   const told: Told = {
     ...{ call, agent, status: 0, code: null, callId: null, generationId: null },
@@ -71,6 +78,7 @@ async function byHttp(
   } catch (error) {
     if (!abort.signal.aborted) throw error;
   } finally {
+    isOver = true;
     if (call.trouble === 'hang_up') gateway.provider.release(gate);
   }
   return told;
