@@ -14,7 +14,7 @@ import type { AnswerSource, ReadPieces } from './answer-source.ts';
 export type ArgumentNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 const NAME_CHARS_MAX = 64;
-/** Of `_` and a number, which the names that would be alike have. */
+/** Room for `_` and a number behind a name that would stand twice. */
 const NUMBER_CHARS_MAX = 8;
 
 const isFit = (name: string): boolean => name.length <= NAME_CHARS_MAX && /^[\w.-]+$/.test(name);
