@@ -288,6 +288,17 @@ describe('a schema with a choice at its top', () => {
     });
     expect(schema).toMatchObject({ properties: { p0: string }, required: ['x'] });
   });
+
+  it('is left out of a tool, and named, where so many names are to be joined that the call would hold up others', () => {
+    const names = Array.from({ length: 30_000 }, (_, index) => `n${index}`);
+    const parameters = { properties: { a: string }, allOf: [{ required: names }, { required: names }] };
+    const { tools, leftOut } = asked('responses', {
+      tools: [{ ...strictTool(0, parameters), strict: false }],
+    });
+    expect(tools[0]).toMatchObject({ input_schema: { type: 'object', properties: { a: string } } });
+    expect(Object.keys(Object(tools[0]?.input_schema))).not.toContain('allOf');
+    expect(leftOut).toEqual(['tools[0].parameters.allOf']);
+  });
 });
 
 describe('a schema of an older draft', () => {
