@@ -4,7 +4,8 @@ import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { parseInSteps } from '../../api/inference/json/parse-in-steps.ts';
 import { jsonText } from './arbitrary-json.ts';
 
-const inSteps = (text: string, atOnce: number): unknown => runAtOnce(parseInSteps(Buffer.from(text), atOnce));
+const inSteps = (text: string, atOnce: number): unknown =>
+  runAtOnce(parseInSteps(Buffer.from(text), undefined, atOnce));
 
 function atOnce(text: string): unknown {
   try {

@@ -6,7 +6,8 @@ import { mapRecords, records } from './values.ts';
 
 /*
  * Shells that the caller runs, in a responses body. OpenAI leaves them to the caller. A router takes every shell for one that it runs in a
- * sandbox of its own, at a price by the second, as its page on the tool says, and servers of open models ignore them. So there the request is translated, with functions in the place of shells.
+ * sandbox of its own, at a price by the second, as its page on the tool says, and servers of open models ignore them. So there the
+ * request is translated, with functions in the place of shells.
  */
 
 type Members = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { MemberChanges, memberBytes, rebuildJsonObject, scanJsonObject } from '.
 import { modelOutputTokens } from '../price/estimate.ts';
 import { signForeignCallsIn } from './call-signature.ts';
 import { fitChat } from './fit-to-dialect.ts';
-import { dialectOfModel } from './model-dialect.ts';
+import { dialectAt } from './model-dialect.ts';
 import { asksRest, effortOf, isForced, takenEffort } from './reasoning-words.ts';
 import {
   commonChanges,
@@ -24,8 +24,8 @@ export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: num
   const { routesBetweenVendors } = candidate.provider.kind.capabilities;
   const changes = commonChanges(plan, candidate, agentId);
   writeDialect('chat', plan, candidate, agentId, changes);
-  const { upstreamModel } = candidate.endpoint;
-  if (candidate.editsChat) fitChat(dialectOfModel(upstreamModel, candidate.provider), plan.body, changes);
+  const dialect = dialectAt(candidate);
+  if (candidate.editsChat) fitChat(dialect, plan.body, changes);
   const ownField = candidate.provider.dialect.capField;
   const onlyOwn = !routesBetweenVendors;
   writeOutputCap(plan, candidate, { fields: CAP_FIELDS, ownField, onlyOwn, required: false }, changes);
@@ -34,7 +34,7 @@ export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: num
   else {
     writePlainModel(candidate, changes);
     writePlainReasoning(plan, candidate, changes);
-    if (dialectOfModel(upstreamModel, candidate.provider).restsByThinking) writeRest(plan, changes);
+    if (dialect.restsByThinking) writeRest(plan, changes);
     const { provider, endpoint } = candidate;
     if (provider.dialect.signsCalls) signForeignCallsIn(plan.body, endpoint.upstreamModel, changes);
   }

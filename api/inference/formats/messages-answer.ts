@@ -3,6 +3,7 @@ import { type JsonObject, memberBytes, memberText, rebuildJsonObject } from '../
 import { AnswerText, addMessages } from '../price/answer-text.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import { messagesCounts } from '../price/usage.ts';
+import { hiddenOf } from '../scrub/scrub-words.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { shownChanges } from './shown-changes.ts';
 import { scrubMessageEnd } from './shown-reasons.ts';
@@ -35,13 +36,11 @@ function stopsWithError(object: JsonObject): boolean {
 /** Clients read the names of every message. One is without them where a server has left out the event that begins its stream. */
 export function showMessagesAnswer(good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
   const changes = withOneRecord(good, shownChanges('messages', good, charge, candidate));
-  const { endpoint, model, provider } = candidate;
-  const hidden = { provider, upstreamModel: endpoint.upstreamModel, publicModel: model.id };
-  scrubMessageEnd(good.answer, hidden, changes);
+  scrubMessageEnd(good.answer, hiddenOf(candidate), changes);
   const { id } = charge.identity;
   for (const [name, value] of [
     ['id', id],
-    ['model', model.id],
+    ['model', candidate.model.id],
   ] as const)
     if (presentMember(good.answer, name) === null) changes.set(name, JSON.stringify(value));
   return rebuildJsonObject(good.answer, changes);

@@ -1,13 +1,15 @@
 import type { Dialect } from '#core/catalog/dialect.ts';
 import { isRecord } from '#core/is-record.ts';
 import type { JsonObject, MemberChanges } from '../json/json-object.ts';
+import { MARK_BEGINNING } from '../json/number-marks.ts';
 import { editMember, sentBytes } from './edit-member.ts';
 import { FlatRoom, flatSchema } from './flat-schema.ts';
 import { mapRecords, records } from './values.ts';
 
 /*
  * The parameters of functions for OpenAI's models, which refuse a call for one function whose schema is a choice, a sum, a list of values
- * or a negation at its top (nspady/google-calendar-mcp#39, goruck/home-generative-agent#545). Such a schema becomes one with the properties of all, as it does for Claude.
+ * or a negation at its top (nspady/google-calendar-mcp#39, goruck/home-generative-agent#545). Such a schema becomes one with the
+ * properties of all, as it does for Claude.
  */
 
 type Members = Readonly<Record<string, unknown>>;
@@ -28,11 +30,8 @@ const REFUSED = ['anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not'];
 /** A marked number cannot be told in words, because only a whole text is printed without its mark. */
 function toldOf([keyword, value]: [string, unknown]): string[] {
   const text = value === undefined ? '' : JSON.stringify(value);
-  return text === '' || text.includes(MARK_LETTER) ? [] : [`{${keyword}: ${text}}`];
+  return text === '' || text.includes(MARK_BEGINNING) ? [] : [`{${keyword}: ${text}}`];
 }
-
-/** `NumberMarks` begins its marks with it. */
-const MARK_LETTER = '\x7f';
 
 /** A list of tools or functions of a chat or of responses; the same list where each is taken as it is. */
 function plainTools(tools: unknown, room: FlatRoom): unknown {

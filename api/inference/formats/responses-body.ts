@@ -6,7 +6,7 @@ import { fitResponsesCallIds } from './call-id-rules.ts';
 import { sayWhoRunsShells } from './caller-shells.ts';
 import { editMember } from './edit-member.ts';
 import { leaveOutForeignReasoning } from './foreign-reasoning.ts';
-import { dialectOfModel } from './model-dialect.ts';
+import { dialectAt } from './model-dialect.ts';
 import { writePlainParameters } from './open-parameters.ts';
 import { encryptsReasoning, takenEffort } from './reasoning-words.ts';
 import {
@@ -31,8 +31,7 @@ export function buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId
   // Some servers keep what nobody forbids them to: for all callers of the account.
   changes.set('store', 'false');
   sayWhoRunsShells(plan.body, changes);
-  const { takesSchemaChoices } = dialectOfModel(candidate.endpoint.upstreamModel, candidate.provider);
-  if (!takesSchemaChoices) writePlainParameters(plan.body, changes);
+  if (!dialectAt(candidate).takesSchemaChoices) writePlainParameters(plan.body, changes);
   askForEncryptedReasoning(plan.body, candidate, changes);
   if (routesBetweenVendors) writeRouterDialect(plan, candidate, agentId, changes);
   else {

@@ -12,6 +12,7 @@ import {
   scanJsonObject,
 } from '../json/json-object.ts';
 import { frameChanges } from '../scrub/scrub-answer.ts';
+import { hiddenOf } from '../scrub/scrub-words.ts';
 import type { GoodAnswer, StreamEndView, StreamNames } from './call-format.ts';
 import { namesModel } from './public-model-name.ts';
 import { objectIn } from './stream-text.ts';
@@ -30,12 +31,12 @@ export function shownChanges(
   format: FormatName,
   { answer, sent }: GoodAnswer,
   charge: StreamEndView,
-  { endpoint, model, provider }: Candidate,
+  candidate: Candidate,
 ): MemberChanges {
-  const hidden = { provider, upstreamModel: endpoint.upstreamModel, publicModel: model.id };
+  const hidden = hiddenOf(candidate);
   const record = sent === null ? null : { object: sent.object, tokens: sent.usage?.tokens ?? null };
   const changes = new MemberChanges([['usage', shownUsage(format, record, charge)]]);
-  for (const field of provider.dialect.vendorFields) changes.set(field, null);
+  for (const field of candidate.provider.dialect.vendorFields) changes.set(field, null);
   showFrame(answer, { ...hidden, hidden, ownId: charge.identity.id }, changes);
   return changes;
 }

@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer';
 import { isRecord } from '#core/is-record.ts';
 import { ANSWER_DEPTH_MAX, JSON_DEPTH_MAX } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
-import { endOfString } from './end-of-string.ts';
+import { endOfString, skipSpace, trimSpace } from './json-bytes.ts';
 import { decodeKey, disguisedName, lettersOfKey } from './key-spelling.ts';
 import { PARSED_AT_ONCE, parseInSteps } from './parse-in-steps.ts';
 
@@ -95,7 +95,7 @@ export function* readJsonObjectInSteps(
   if (typeof object === 'string') return whyNot(bytes, object);
   yield 'scan';
   if (object.keyCount + object.valueCount <= PARSED_AT_ONCE) return parseScanned(bytes, latin1, object);
-  const value = yield* parseInSteps(bytes);
+  const value = yield* parseInSteps(bytes, latin1);
   if (value === undefined) return 'not_json';
   return isRecord(value) ? { object, value } : 'not_an_object';
 }
@@ -336,18 +336,3 @@ function separate(out: Buffer, at: number): number {
 }
 
 const isDigit = (code: number | undefined) => code !== undefined && code >= 0x30 && code <= 0x39;
-
-const isSpace = (code: number | undefined) =>
-  code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
-
-function skipSpace(bytes: Buffer, from: number): number {
-  let at = from;
-  while (isSpace(bytes[at])) at++;
-  return at;
-}
-
-function trimSpace(bytes: Buffer, end: number): number {
-  let at = end;
-  while (isSpace(bytes[at - 1])) at--;
-  return at;
-}

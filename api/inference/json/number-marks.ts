@@ -16,6 +16,8 @@ const LARGE_E = 0x45;
 const BACKSLASH = 0x5c;
 const SMALL_E = 0x65;
 const MARK_LETTER = 0x7f;
+/** Every mark begins with this character. */
+export const MARK_BEGINNING = String.fromCharCode(MARK_LETTER);
 
 /** Every float prints a whole number of so many digits as it was written. */
 const SAFE_DIGITS = 15;
@@ -55,7 +57,7 @@ export class NumberMarks {
 
   #withMarks(bytes: Buffer, places: readonly number[]): Buffer {
     // A caller cannot guess it, so no text of a caller's is taken for a marked number.
-    this.#mark ??= String.fromCharCode(MARK_LETTER) + randomBase62(11);
+    this.#mark ??= MARK_BEGINNING + randomBase62(11);
     return markNumbers(bytes, places, this.#mark);
   }
 

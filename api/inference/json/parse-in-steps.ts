@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { isRecord } from '#core/is-record.ts';
 import { parseJson } from '#core/parse-json.ts';
-import { endOfString } from './end-of-string.ts';
+import { endOfString, skipSpace, trimSpace } from './json-bytes.ts';
 
 /*
  * V8 takes a quarter of a microsecond for each short text that it has not seen before, and as much for each new key, so 400,000
@@ -13,10 +13,6 @@ import { endOfString } from './end-of-string.ts';
 /** Keys and values that are parsed in one turn of the event loop. */
 export const PARSED_AT_ONCE = 20_000;
 
-const TAB = 0x09;
-const LINE_END = 0x0a;
-const RETURN = 0x0d;
-const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -25,33 +21,40 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** A list or an object that is not closed yet. */
-interface Open {
+/** A list or an object that the scan has entered and not left. */
+interface Container {
   isList: boolean;
-  /** Where the key stands whose value is being read; a list has none. */
+  /** The scan reads the value of the key between these two places. In a list they mean nothing. */
   keyAt: number;
   keyEndsAt: number;
 }
 
-/** The same where a piece ends. */
-interface Kept {
+/** A container that is open where a piece ends. */
+interface CutContainer {
   isList: boolean;
-  /** JSON text. */
+  /** The JSON text of the key whose value the piece ends in. */
   key: string;
 }
 
 /**
+ * @param latin1 The bytes as a string with a character for each.
  * @param atOnce Keys and values of a step.
  * @returns What `JSON.parse` returns; `undefined`: it is no JSON. A key that stands twice in an object may lose values of both.
  */
-export function* parseInSteps(bytes: Buffer, atOnce = PARSED_AT_ONCE): Generator<string, unknown> {
-  const text = bytes.toString('latin1');
+export function* parseInSteps(
+  bytes: Buffer,
+  latin1 = bytes.toString('latin1'),
+  atOnce = PARSED_AT_ONCE,
+): Generator<string, unknown> {
   const isPlain = isAscii(bytes);
   const slice = (from: number, until: number): string =>
-    isPlain ? text.slice(from, until) : bytes.toString('utf8', from, until);
-  const kept = ({ isList, keyAt, keyEndsAt }: Open): Kept => ({ isList, key: slice(keyAt, keyEndsAt) });
-  const open: Open[] = [];
-  const joined = new JoinedPieces();
+    isPlain ? latin1.slice(from, until) : bytes.toString('utf8', from, until);
+  const cut = ({ isList, keyAt, keyEndsAt }: Container): CutContainer => ({
+    isList,
+    key: slice(keyAt, keyEndsAt),
+  });
+  const open: Container[] = [];
+  const pieces = new JoinedPieces();
   let pieceAt = 0;
   let count = 0;
   let stringAt = 0;
@@ -60,7 +63,7 @@ export function* parseInSteps(bytes: Buffer, atOnce = PARSED_AT_ONCE): Generator
     switch (bytes[at]) {
       case QUOTE:
         stringAt = at;
-        at = endOfString(bytes, text, at);
+        at = endOfString(bytes, latin1, at);
         stringEndsAt = at + 1;
         break;
       case COLON: {
@@ -84,27 +87,27 @@ export function* parseInSteps(bytes: Buffer, atOnce = PARSED_AT_ONCE): Generator
         // No piece shows that nothing stands on one side of the comma.
         if (
           open.length === 0 ||
-          isBegin(bytes[lastBefore(bytes, at)]) ||
-          isEnd(bytes[skipBlanks(bytes, at + 1)])
+          isBegin(bytes[trimSpace(bytes, at) - 1]) ||
+          isEnd(bytes[skipSpace(bytes, at + 1)])
         )
           return undefined;
-        if (!joined.add(slice(pieceAt, at), open.map(kept))) return undefined;
+        if (!pieces.add(slice(pieceAt, at), open.map(cut))) return undefined;
         pieceAt = at + 1;
         count = 0;
         yield 'parse a piece';
     }
   }
-  return joined.add(slice(pieceAt, bytes.length), []) ? joined.value : undefined;
+  return pieces.add(slice(pieceAt, bytes.length), []) ? pieces.value : undefined;
 }
 
 class JoinedPieces {
   value: unknown;
-  /** Left open by the last piece, the outermost first. */
-  #open: readonly Kept[] = [];
+  /** The last piece left these open, the outermost first. */
+  #open: readonly CutContainer[] = [];
   #hasBegun = false;
 
   /** @returns Whether the piece is JSON between what was open before it and what is open behind it. */
-  add(piece: string, open: readonly Kept[]): boolean {
+  add(piece: string, open: readonly CutContainer[]): boolean {
     const before = this.#open.map(({ isList, key }, level) => {
       const isInnermost = level === this.#open.length - 1;
       if (isList) return '[';
@@ -151,18 +154,3 @@ function setOwn(object: Record<string, unknown>, name: string, value: unknown): 
 const isBegin = (code: number | undefined): boolean =>
   code === OPEN_BRACE || code === OPEN_BRACKET || code === COMMA;
 const isEnd = (code: number | undefined): boolean => code === CLOSE_BRACE || code === CLOSE_BRACKET;
-
-const isBlank = (code: number | undefined): boolean =>
-  code === SPACE || code === LINE_END || code === TAB || code === RETURN;
-
-function skipBlanks(bytes: Buffer, from: number): number {
-  let at = from;
-  while (isBlank(bytes[at])) at++;
-  return at;
-}
-
-function lastBefore(bytes: Buffer, end: number): number {
-  let at = end - 1;
-  while (isBlank(bytes[at])) at--;
-  return at;
-}

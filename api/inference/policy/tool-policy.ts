@@ -19,7 +19,7 @@ const isResponsesTool: IsServed = (type, { execution, environment }) =>
 const TOOL_SEARCH = 'tool_search';
 const SHELL = 'shell';
 
-/** Where nothing is said of it, the caller runs the shell, and the gateway says so to the provider (`caller-shells.ts`). */
+/** The caller runs a shell that names no environment, and the gateway writes that for the provider (`caller-shells.ts`). */
 export const isCallerShell = (environment: unknown): boolean =>
   (environment ?? null) === null || (isRecord(environment) && environment.type === 'local');
 
@@ -236,11 +236,13 @@ function refusePluginSettings(plugin: Record<string, unknown>, param: string): A
   });
 }
 
-const hostedOnly = (type: string, param: string): ApiError =>
-  apiError('tool_not_served', {
+function hostedOnly(type: string, param: string): ApiError {
+  const member = type === SHELL ? '"environment": {"type": "local"}' : '"execution": "client"';
+  return apiError('tool_not_served', {
     param,
-    message: `The tool \`${type}\` is served where the caller runs it. Send it with \`${type === SHELL ? '"environment": {"type": "local"}' : '"execution": "client"'}\`, or leave it out.`,
+    message: `The tool \`${type}\` is served where the caller runs it. Send it with \`${member}\`, or leave it out.`,
   });
+}
 
 const PLUGIN_SETTINGS = ['id', 'enabled', 'engine'];
 const TOOL_NAME_CHARS = 64;

@@ -14,7 +14,7 @@ import { type AskedBody, fitToDialect } from '../formats/fit-to-dialect.ts';
 import { needsFunctions } from '../formats/function-tools.ts';
 import { betaFieldsIn } from '../formats/leave-out-beta-fields.ts';
 import { losesBillingLine } from '../formats/leave-out-billing-line.ts';
-import { dialectOfModel } from '../formats/model-dialect.ts';
+import { dialectAt } from '../formats/model-dialect.ts';
 import { ownFormat } from '../formats/own-format.ts';
 import { COMMON_EFFORTS, reasonsByEffort } from '../formats/reasoning-words.ts';
 import type { JsonObject } from '../json/json-object.ts';
@@ -152,22 +152,21 @@ interface AskedThere {
 
 /** How a model is asked at one endpoint. It is told by names, so it is found out once. */
 function askedThere({ endpoint, provider }: Pick<Resolved, 'endpoint' | 'provider'>): AskedThere {
+  const dialect = dialectAt({ endpoint, provider });
   const known = askedModels.get(endpoint);
-  if (known !== undefined && known.of === provider.dialect) return known;
+  if (known?.dialect === dialect) return known;
   const { upstreamModel } = endpoint;
-  const dialect = dialectOfModel(upstreamModel, provider);
   const asked = {
     upstreamModel,
     reasonsByEffort: reasonsByEffort(upstreamModel),
     dialect: askedDialect(dialect, upstreamModel),
   };
-  const found = { of: provider.dialect, dialect, asked };
+  const found = { dialect, asked };
   askedModels.set(endpoint, found);
   return found;
 }
 
-/** With the dialect that each was made of: tests ask one endpoint through several. */
-const askedModels = new WeakMap<Endpoint, AskedThere & { of: Dialect }>();
+const askedModels = new WeakMap<Endpoint, AskedThere>();
 
 const askedDialect = (dialect: Dialect, upstreamModel: string): AskedDialect => {
   const { reasoningMember, efforts, callIds, signsCalls, takesReasoningDetails, turns } = dialect;

@@ -1,5 +1,5 @@
 import { domainToUnicode } from 'node:url';
-import type { Provider } from '#core/catalog/catalog.ts';
+import type { Endpoint, Model, Provider } from '#core/catalog/catalog.ts';
 import { removeByPattern } from './scrub-patterns.ts';
 import { REMOVED } from './scrub-traces.ts';
 
@@ -10,6 +10,23 @@ export interface Hidden {
   upstreamModel: string;
   publicModel: string;
 }
+
+/** The words that no answer of an endpoint may show. It is one object for all its answers, by which others cache what they make of it. */
+export function hiddenOf({ provider, endpoint, model }: AnsweredBy): Hidden {
+  const cached = hiddenAt.get(endpoint);
+  if (cached !== undefined && cached.provider === provider && cached.publicModel === model.id) return cached;
+  const hidden = { provider, upstreamModel: endpoint.upstreamModel, publicModel: model.id };
+  hiddenAt.set(endpoint, hidden);
+  return hidden;
+}
+
+interface AnsweredBy {
+  provider: Provider;
+  endpoint: Endpoint;
+  model: Model;
+}
+
+const hiddenAt = new WeakMap<Endpoint, Hidden>();
 
 const WORDS_CHARS_READ = 2_000;
 const WORDS_CHARS_SHOWN = 300;

@@ -1,8 +1,9 @@
 import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import { isRecord } from '#core/is-record.ts';
-import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
+import { parseJson } from '#core/parse-json.ts';
 import { textOf } from '../formats/values.ts';
-import type { AnswerSource, ReadPieces } from './answer-source.ts';
+import type { AnswerSource } from './answer-source.ts';
+import { ChangedPieces } from './changed-pieces.ts';
 
 /*
  * Claude refuses a call for one tool that has an argument of a name beyond `^[a-zA-Z0-9_.-]{1,64}$`, such as `$filter` or `filter[id]`
@@ -14,7 +15,7 @@ import type { AnswerSource, ReadPieces } from './answer-source.ts';
 export type ArgumentNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 const NAME_CHARS_MAX = 64;
-/** Room for `_` and a number behind a name that would stand twice. */
+/** A name that would stand twice has `_` and a number behind it, for which these characters are left free. */
 const NUMBER_CHARS_MAX = 8;
 
 const isFit = (name: string): boolean => name.length <= NAME_CHARS_MAX && /^[\w.-]+$/.test(name);
@@ -73,35 +74,20 @@ export function givenArguments(
 }
 
 /** Reads an answer whose calls have such names, and tells the caller's own. */
-export class OwnArguments extends CountedElsewhere implements AnswerSource {
-  protected readonly counter: AnswerSource;
+export class OwnArguments extends ChangedPieces {
   readonly #names: ArgumentNames;
   readonly #open = new Map<number, OwnKeys>();
 
   constructor(source: AnswerSource, names: ArgumentNames) {
-    super();
-    this.counter = source;
+    super(source);
     this.#names = names;
   }
 
-  get text(): AnswerSource['text'] {
-    return this.counter.text;
+  override rest(): readonly AnswerPiece[] {
+    return [...super.rest(), ...this.#left()];
   }
 
-  read(data: Buffer, eventName: string): ReadPieces {
-    const read = this.counter.read(data, eventName);
-    return read.kind === 'pieces' ? { kind: 'pieces', pieces: this.#renamed(read.pieces) } : read;
-  }
-
-  readWhole(bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[] {
-    return this.#renamed(this.counter.readWhole(bytes, value));
-  }
-
-  rest(): readonly AnswerPiece[] {
-    return [...this.#renamed(this.counter.rest()), ...this.#left()];
-  }
-
-  #renamed(pieces: readonly AnswerPiece[]): readonly AnswerPiece[] {
+  protected changed(pieces: readonly AnswerPiece[]): readonly AnswerPiece[] {
     return pieces.flatMap((piece): AnswerPiece[] => {
       if (piece.type === 'finish') return [...this.#left(), piece];
       if (piece.type === 'tool_call') {
@@ -192,12 +178,8 @@ class OwnKeys {
   }
 
   #renamed(text: string): string {
-    try {
-      const name: unknown = JSON.parse(text);
-      const own = typeof name === 'string' ? this.#own.get(name) : undefined;
-      return own === undefined ? text : JSON.stringify(own);
-    } catch {
-      return text;
-    }
+    const name = parseJson(text);
+    const own = typeof name === 'string' ? this.#own.get(name) : undefined;
+    return own === undefined ? text : JSON.stringify(own);
   }
 }

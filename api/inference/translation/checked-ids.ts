@@ -1,39 +1,22 @@
 import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import { madeCallId } from '../formats/call-numbers.ts';
-import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
-import { countedBy } from '../price/stream-text-count.ts';
 import { type Hidden, repeatsHidden } from '../scrub/scrub-words.ts';
-import type { AnswerSource, ReadPieces } from './answer-source.ts';
+import type { AnswerSource } from './answer-source.ts';
+import { ChangedPieces } from './changed-pieces.ts';
 
 /**
  * A source whose ids may be shown. The id of an answer stands in each of its events and in the ids that are made of it, and a call's id
  * in its result, so each is checked once, before it is written: one that repeats the provider's key or address counts as none.
  */
-export class CheckedIds extends CountedElsewhere implements AnswerSource {
-  protected readonly counter: AnswerSource;
+export class CheckedIds extends ChangedPieces {
   readonly #provider: Hidden['provider'];
-  readonly text = countedBy(() => this.counter.text.bytes);
 
   constructor(source: AnswerSource, provider: Hidden['provider']) {
-    super();
-    this.counter = source;
+    super(source);
     this.#provider = provider;
   }
 
-  read(data: Buffer, eventName: string): ReadPieces {
-    const read = this.counter.read(data, eventName);
-    return read.kind === 'pieces' ? { ...read, pieces: this.#checked(read.pieces) } : read;
-  }
-
-  readWhole(bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[] {
-    return this.#checked(this.counter.readWhole(bytes, value));
-  }
-
-  rest(): readonly AnswerPiece[] {
-    return this.#checked(this.counter.rest());
-  }
-
-  #checked(pieces: readonly AnswerPiece[]): readonly AnswerPiece[] {
+  protected changed(pieces: readonly AnswerPiece[]): readonly AnswerPiece[] {
     return pieces.some((piece) => this.#tells(piece))
       ? pieces.map((piece) => this.#withoutId(piece))
       : pieces;

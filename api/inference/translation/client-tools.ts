@@ -1,5 +1,6 @@
 import type { OwnToolType, ToolCallPart } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
+import { parseJson } from '#core/parse-json.ts';
 import { numberOf, recordOf, records, strings, textOf, textOrNull } from '../formats/values.ts';
 
 /*
@@ -183,10 +184,6 @@ export function diffOf(type: ClientToolType, part: ToolCallPart): string | null 
 }
 
 function wholeRecord(json: string): Members | null {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isRecord(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(json);
+  return isRecord(value) ? value : null;
 }

@@ -5,7 +5,7 @@ import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import type { PlacedImage } from '../admit/place-inline-images.ts';
 import type { AnswerIdentity } from '../formats/call-format.ts';
 import { HeldCall, type HeldCallOptions } from '../hold/held-call.ts';
-import type { Hidden } from '../scrub/scrub-words.ts';
+import { type Hidden, hiddenOf } from '../scrub/scrub-words.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
 export interface RunningCallOptions extends HeldCallOptions {
@@ -101,8 +101,7 @@ export class RunningCall extends HeldCall {
 
   /** The words that the answer must not show. */
   get hidden(): Hidden {
-    const { provider, endpoint, model } = this.candidate;
-    return { provider, upstreamModel: endpoint.upstreamModel, publicModel: model.id };
+    return hiddenOf(this.candidate);
   }
 
   /** For what the gateway writes itself into the answer. */

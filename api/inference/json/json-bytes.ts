@@ -19,3 +19,20 @@ export function endOfString(bytes: Buffer, text: string, openedAt: number): numb
   }
   return text.length - 1;
 }
+
+const isSpace = (code: number | undefined): boolean =>
+  code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+
+/** @returns The index of the next byte that is no blank. */
+export function skipSpace(bytes: Buffer, from: number): number {
+  let at = from;
+  while (isSpace(bytes[at])) at++;
+  return at;
+}
+
+/** @returns The index behind the last byte before `end` that is no blank. */
+export function trimSpace(bytes: Buffer, end: number): number {
+  let at = end;
+  while (isSpace(bytes[at - 1])) at--;
+  return at;
+}
