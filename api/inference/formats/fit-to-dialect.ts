@@ -22,6 +22,7 @@ import {
 import {
   HANDLED,
   HINTS,
+  maySayNothing,
   OURS,
   saysNothing,
   type UnsupportedField,
@@ -192,11 +193,13 @@ const CAPS: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens'
 
 /** Read where it lies, because a body may have 60,000 such members. What is longer asks for something. */
 function asksNothing({ bytes }: JsonObject, { key, valueStartsAt, endsAt }: JsonMember): boolean {
-  if (endsAt - valueStartsAt > NOTHING_CHARS_MAX) return false;
-  const value: unknown = JSON.parse(bytes.toString('utf8', valueStartsAt, endsAt));
-  return value === null || saysNothing(key, value);
+  if (bytes[valueStartsAt] === NULL_BEGINS) return true;
+  if (!maySayNothing(key) || endsAt - valueStartsAt > NOTHING_CHARS_MAX) return false;
+  return saysNothing(key, JSON.parse(bytes.toString('utf8', valueStartsAt, endsAt)));
 }
 
+/** No other value of JSON begins with this letter. */
+const NULL_BEGINS = 0x6e;
 /** The length of the longest value that asks for what happens anyway, with room for blanks in it. */
 const NOTHING_CHARS_MAX = 64;
 

@@ -135,6 +135,9 @@ export const OURS: ReadonlySet<string> = new Set(['model', 'models', 'stream']);
 export const saysNothing = (name: string, value: unknown): boolean =>
   SAYS_NOTHING.get(name) === value || (name === 'service_tier' && USUAL_TIERS.has(value));
 
+/** Whether a field of this name has such a value at all. */
+export const maySayNothing = (name: string): boolean => SAYS_NOTHING.has(name) || name === 'service_tier';
+
 const USUAL_TIERS: ReadonlySet<unknown> = new Set(['auto', 'default', 'standard', 'standard_only']);
 
 const SAYS_NOTHING: ReadonlyMap<string, unknown> = new Map<string, unknown>([
