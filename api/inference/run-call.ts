@@ -8,7 +8,7 @@ import { allowedBetas } from '../providers/messages-betas.ts';
 import { readsUsage } from '../providers/router-clients.ts';
 import { type Admitted, admitCall, admitInSteps, type Routes } from './admit/admit.ts';
 import type { CallPlan } from './admit/call-plan.ts';
-import { parseBodyInSteps } from './admit/parse-body.ts';
+import { type ParsedBody, parseBodyInSteps } from './admit/parse-body.ts';
 import {
   mayHoldFiles,
   type PlacedBody,
@@ -98,8 +98,10 @@ async function placeImages(
   body: Buffer,
 ): Promise<PlacedBody | ApiError> {
   // A body that is refused anyway is refused as it was sent.
-  if (isApiError(await parse(body))) return { body, images: [] };
-  return await placeInlineImages(place, name, body, gateway.limits().linksPerCall);
+  const parsed = await parse(body);
+  if (isApiError(parsed)) return { body, images: [] };
+  const { value } = parsed;
+  return await placeInlineImages(place, name, { bytes: body, value }, gateway.limits().linksPerCall);
 }
 
 function withoutPlaced(
@@ -111,7 +113,7 @@ function withoutPlaced(
   return linked.filter(({ link }) => !placed.has(link));
 }
 
-const parse = async (body: Buffer): Promise<unknown> =>
+const parse = async (body: Buffer): Promise<ParsedBody | ApiError> =>
   body.length < LARGE_BODY_BYTES
     ? runAtOnce(parseBodyInSteps(body))
     : await runInTurns(parseBodyInSteps(body));

@@ -5,6 +5,7 @@ import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { type InlineFile, inlineFilesIn } from '../linked-images/inline-files.ts';
 import { DOCUMENT_ADVICE, tooManyLinks } from '../linked-images/linked-media.ts';
+import { runAtOnce, runInTurns, type Steps } from './steps.ts';
 
 /** The upload as which an image of a request would be kept. */
 export interface PlacedImage {
@@ -33,25 +34,38 @@ export const mayHoldFiles = (body: Buffer): boolean => NEEDLES.some((needle) => 
 /**
  * Writes links in the places of images whose bytes stand in a body: from here on the call is one with links.
  *
- * @param body - Valid JSON within the bounds of a body.
+ * @param value - What the body says. It is changed.
  */
 export async function placeInlineImages(
   place: PlaceImage,
   format: FormatName,
-  body: Buffer,
+  { bytes, value }: { bytes: Buffer; value: Record<string, unknown> },
   linksMax: number,
 ): Promise<PlacedBody | ApiError> {
-  const unchanged = { body, images: [] };
+  const unchanged = { body: bytes, images: [] };
   const marks = new NumberMarks();
-  const value: unknown = marks.parse(body)?.value ?? JSON.parse(body.toString('utf8'));
-  const files = isRecord(value) ? inlineFilesIn(format, value) : [];
+  const finding = findInlineFiles(marks, format, bytes, value);
+  const { files, marked } = bytes.length < LARGE_BYTES ? runAtOnce(finding) : await runInTurns(finding);
   if (files.length === 0) return unchanged;
   const tooMany = files[linksMax];
   if (tooMany !== undefined) return tooManyLinks(linksMax, tooMany.param);
-  await nextTurnAfter(body.length);
+  await nextTurnAfter(bytes.length);
   const placed = await placeAll(place, files);
   if (isApiError(placed)) return placed;
-  return { body: marks.print(value), images: [...placed.values()] };
+  return { body: marks.print(marked), images: [...placed.values()] };
+}
+
+/** The files, in a value whose numbers are marked where a float would change their digits. */
+export function* findInlineFiles(
+  marks: NumberMarks,
+  format: FormatName,
+  bytes: Buffer,
+  value: Record<string, unknown>,
+): Steps<{ marked: Record<string, unknown>; files: readonly InlineFile[] }> {
+  const withMarks = (yield* marks.parseInSteps(bytes))?.value;
+  const marked = isRecord(withMarks) ? withMarks : value;
+  yield 'parse with marks';
+  return { marked, files: inlineFilesIn(format, marked) };
 }
 
 /** The files of each text, in the order of the body. */
