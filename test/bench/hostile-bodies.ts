@@ -365,6 +365,21 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
     '200 images in the body',
     withParts(shareOf(200), (format) => imagePart(format, `data:image/png;base64,${'QUJD'.repeat(5_000)}`)),
   ],
+  [
+    'an image among many values',
+    (format) => {
+      const image = imagePart(format, 'data:image/png;base64,QUJD');
+      return body(
+        format,
+        user(`[${image}]`),
+        `,"metadata":{"a":[${fitting(VALUES, (at) => `"v${at}"`)},1.50]}`,
+      );
+    },
+  ],
+  [
+    'many images of some bytes',
+    withParts(KEYS / 4, (format) => imagePart(format, 'data:image/png;base64,QUJD')),
+  ],
 
   ['many empty parts', withParts(EMPTIES, () => '{}')],
   ['many parts of null', withParts(NULLS, () => 'null')],

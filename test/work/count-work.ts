@@ -60,7 +60,7 @@ session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true 
 
 // Only code that is compiled from here on is counted block by block.
 const { hostileBodies } = await import('../bench/hostile-bodies.ts');
-const { formats, measureTurns, providers } = await import('../bench/hostile-turns.ts');
+const { formats, measureTurns, targets } = await import('../bench/hostile-turns.ts');
 
 /**
  * How often blocks of the project's own code ran since the last call: in the last turn, because nothing else of the project runs
@@ -99,11 +99,11 @@ function countBody(make: (format: FormatName) => string): Work {
   const work: Work = { turn: none, total: none };
   for (const format of formats) {
     const bytes = Buffer.from(make(format));
-    for (const [kind, given] of providers) {
-      // Its calls do the work of a router's, and each count takes the time of many turns.
-      if (kind === 'plain') continue;
+    for (const [kind, target] of targets) {
+      // Their calls do the work of the others', and each count takes the time of many turns.
+      if (kind === 'openai' || kind === 'to google') continue;
       let passes = 0;
-      for (const { turn, cost } of measureTurns(format, bytes, given, countWork)) {
+      for (const { turn, cost } of measureTurns(format, bytes, target, countWork)) {
         const each = cost / bytes.length;
         passes += each;
         if (each > work.turn.passes) work.turn = { passes: each, where: `${format}, ${kind}, ${turn}` };
