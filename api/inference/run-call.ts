@@ -16,7 +16,7 @@ import {
   type PlaceImage,
   placeInlineImages,
 } from './admit/place-inline-images.ts';
-import { runAtOnce, runInTurns } from './admit/steps.ts';
+import { LARGE_BODY_BYTES, runAtOnce, runInTurns } from './admit/steps.ts';
 import type { CallFormat } from './formats/call-format.ts';
 import type { Gateway } from './hold/gateway.ts';
 import { ignoredHeader } from './hold/ignored-fields.ts';
@@ -129,8 +129,6 @@ async function admit(
     ? admitCall(format, body, agentStatus, routes)
     : await runInTurns(admitInSteps(format, body, agentStatus, routes));
 }
-
-const LARGE_BODY_BYTES = 256 * 1024;
 
 const routesOf = ({ catalog, health, files, limits }: Gateway, agentId: number): Routes => ({
   catalog,

@@ -4,6 +4,7 @@ import { systemClock } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
 import { type ApiError, isApiError } from '../../api/contract/errors.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { imagesToInline } from '../../api/inference/linked-images/inline-images.ts';
 import { createEndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
@@ -95,7 +96,7 @@ export function askTarget(format: FormatName, body: object, target: Target): Ask
   const [candidate] = plan.candidates;
   if (candidate === undefined) throw new Error('A plan has no candidate.');
   const asked = { ...plan, body: candidate.translated ?? plan.body };
-  const sent = JSON.parse(candidate.format.buildBody(asked, candidate, 1).toString());
+  const sent = JSON.parse(runAtOnce(candidate.format.buildBody(asked, candidate, 1)).toString());
   const inlines = imagesToInline(candidate.provider, plan.linkedImages).length > 0;
   return { sent, leftOut: candidate.leftOut, hints: candidate.hints, inlines };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { dialects } from '../../api/providers/openai/dialects.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
@@ -28,7 +29,7 @@ function sent(extra: object, upstreamModel: string, formats: readonly FormatName
   const [candidate] = result.ok ? result.plan.candidates : [];
   if (!result.ok || candidate === undefined) throw new Error('The call is not admitted.');
   const plan = { ...result.plan, body: candidate.translated ?? result.plan.body };
-  const bytes = candidate.format.buildBody(plan, candidate, 7).toString();
+  const bytes = runAtOnce(candidate.format.buildBody(plan, candidate, 7)).toString();
   const value: unknown = JSON.parse(bytes);
   if (!isRecord(value)) throw new Error('The body is no object.');
   return { value, bytes, hints: candidate.hints, leftOut: candidate.leftOut };

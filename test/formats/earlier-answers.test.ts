@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import type { AskedDialect } from '#core/conversation/conversation.ts';
 import { isApiError } from '../../api/contract/errors.ts';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { signForeignCallsIn } from '../../api/inference/formats/call-signature.ts';
+import { writeBody } from '../../api/inference/formats/edit-member.ts';
 import { leaveOutForeignReasoning } from '../../api/inference/formats/foreign-reasoning.ts';
 import { markIssuer, readIssuer } from '../../api/inference/formats/signed-reasoning.ts';
 import { recordOf, records } from '../../api/inference/formats/values.ts';
@@ -227,7 +229,7 @@ describe('reasoning that a router passes on with the name of its vendor', () => 
       if (typeof body === 'string') throw new Error(body);
       const changes = new MemberChanges();
       leaveOutForeignReasoning(body, 'messages', 'claude-x', changes);
-      const text = rebuildJsonObject(body, changes).toString();
+      const text = runAtOnce(writeBody(body, changes)).toString();
       expect(JSON.parse(text).messages[1].content[0]).toEqual({
         type: 'thinking',
         thinking: 'so',

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { writeBody } from '../../api/inference/formats/edit-member.ts';
 import { leaveOutForeignReasoning } from '../../api/inference/formats/foreign-reasoning.ts';
 import { encryptsReasoning } from '../../api/inference/formats/reasoning-words.ts';
-import { MemberChanges, rebuildJsonObject, scanJsonObject } from '../../api/inference/json/json-object.ts';
+import { MemberChanges, scanJsonObject } from '../../api/inference/json/json-object.ts';
 import { dialects } from '../../api/providers/openai/dialects.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { candidate, endpoint, planOf, provider } from '../inference/support.ts';
@@ -21,7 +23,7 @@ function sentItems(input: object[], upstreamModel: string): unknown {
   if (typeof object === 'string') throw new Error(object);
   const changes = new MemberChanges();
   leaveOutForeignReasoning(object, 'input', upstreamModel, changes);
-  return JSON.parse(rebuildJsonObject(object, changes).toString()).input;
+  return JSON.parse(runAtOnce(writeBody(object, changes)).toString()).input;
 }
 
 describe('reasoning without its encrypted form', () => {
@@ -65,7 +67,7 @@ describe('the encrypted form of reasoning', () => {
     if (typeof body === 'string') throw new Error(body);
     const plan = { ...planOf('{"model":"acme/small","messages":[{"role":"user","content":"x"}]}'), body };
     const asked = candidate({ endpoint: at, provider: server });
-    return JSON.parse(callFormats.responses.buildBody(plan, asked, 7).toString()).include;
+    return JSON.parse(runAtOnce(callFormats.responses.buildBody(plan, asked, 7)).toString()).include;
   };
 
   it.each(['gpt-5', 'openai/gpt-5.6-terra', 'gpt-5.2-2025-12-11', 'o3', 'o4-mini', 'openai/o1'])(

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
+import { writeBody } from '../../api/inference/formats/edit-member.ts';
 import { leaveOutForeignReasoning } from '../../api/inference/formats/foreign-reasoning.ts';
 import { leaveOutBetaFields } from '../../api/inference/formats/leave-out-beta-fields.ts';
-import { MemberChanges, rebuildJsonObject, scanJsonObject } from '../../api/inference/json/json-object.ts';
+import { MemberChanges, scanJsonObject } from '../../api/inference/json/json-object.ts';
 
 const CLAUDE = 'claude-opus-4-8';
 
@@ -11,7 +13,7 @@ function sent(member: 'messages' | 'input', list: object[], model = CLAUDE): unk
   if (typeof object === 'string') throw new Error(object);
   const changes = new MemberChanges();
   leaveOutForeignReasoning(object, member, model, changes);
-  return JSON.parse(rebuildJsonObject(object, changes).toString())[member];
+  return JSON.parse(runAtOnce(writeBody(object, changes)).toString())[member];
 }
 
 const user = (content: unknown) => ({ role: 'user', content });
@@ -80,7 +82,7 @@ describe('reasoning that another provider wrote', () => {
       if (order === 0) leaveOutForeignReasoning(object, 'messages', CLAUDE, changes);
       leaveOutBetaFields(object, fields, changes);
       if (order === 1) leaveOutForeignReasoning(object, 'messages', CLAUDE, changes);
-      expect(JSON.parse(rebuildJsonObject(object, changes).toString())).toEqual(plain);
+      expect(JSON.parse(runAtOnce(writeBody(object, changes)).toString())).toEqual(plain);
     }
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FormatName, Provider } from '#core/catalog/catalog.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { recordOf, records } from '../../api/inference/formats/values.ts';
 import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';
@@ -373,9 +374,9 @@ function sentToAll(format: FormatName, body: object): Sent[] {
   const { plan } = admitted;
   return plan.candidates.map((candidate) => ({
     id: candidate.provider.id,
-    body: candidate.format
-      .buildBody({ ...plan, body: candidate.translated ?? plan.body }, candidate, 7)
-      .toString(),
+    body: runAtOnce(
+      candidate.format.buildBody({ ...plan, body: candidate.translated ?? plan.body }, candidate, 7),
+    ).toString(),
     ignored: [...candidate.leftOut, ...candidate.hints],
   }));
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { admitCall } from '../../api/inference/admit/admit.ts';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { eventsOfResponse } from '../../api/inference/formats/events-of-response.ts';
 import { recordOf, records, textOf } from '../../api/inference/formats/values.ts';
@@ -284,9 +285,9 @@ function bodiesOf(body: string): string[] {
   if (!admitted.ok) throw new Error(`${admitted.error.code}: ${admitted.error.message}`);
   const { plan } = admitted;
   return plan.candidates.map((each) =>
-    each.format
-      .buildBody(each.translated === null ? plan : { ...plan, body: each.translated }, each, 7)
-      .toString(),
+    runAtOnce(
+      each.format.buildBody(each.translated === null ? plan : { ...plan, body: each.translated }, each, 7),
+    ).toString(),
   );
 }
 

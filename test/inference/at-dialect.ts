@@ -1,6 +1,7 @@
 import type { Catalog, FormatName } from '#core/catalog/catalog.ts';
 import type { Dialect } from '#core/catalog/dialect.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { requestIn } from '../formats/requests.ts';
@@ -43,7 +44,7 @@ export function sent(
   if (candidate === undefined) throw new Error('no candidate');
   const { translated } = candidate;
   const plan = translated === null ? result.plan : { ...result.plan, body: translated };
-  return JSON.parse(candidate.format.buildBody(plan, candidate, agentId).toString());
+  return JSON.parse(runAtOnce(candidate.format.buildBody(plan, candidate, agentId)).toString());
 }
 
 export function refusal(format: FormatName, extra: object, catalog: Catalog): string {

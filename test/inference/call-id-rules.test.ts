@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isApiError } from '../../api/contract/errors.ts';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { fitMessagesCallIds } from '../../api/inference/formats/call-id-rules.ts';
+import { writeBody } from '../../api/inference/formats/edit-member.ts';
 import { recordOf, records } from '../../api/inference/formats/values.ts';
-import { MemberChanges, rebuildJsonObject, scanJsonObject } from '../../api/inference/json/json-object.ts';
+import { MemberChanges, scanJsonObject } from '../../api/inference/json/json-object.ts';
 import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';
 import { askTarget } from '../../openapi/generate/field-table.ts';
 
@@ -159,7 +161,7 @@ describe('a conversation passes byte for byte', () => {
     if (typeof object === 'string') throw new Error(object);
     const changes = new MemberChanges();
     fitMessagesCallIds(object, model, changes);
-    return rebuildJsonObject(object, changes).toString() !== text;
+    return runAtOnce(writeBody(object, changes)).toString() !== text;
   };
 
   it.each(['toolu_01A-x', 'call_00_x', 'chatcmpl-tool-1'])(

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Catalog } from '#core/catalog/catalog.ts';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { buildChatBody } from '../../api/inference/formats/chat-body.ts';
 import { memberText, scanJsonObject } from '../../api/inference/json/json-object.ts';
 import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';
@@ -21,7 +22,7 @@ function sent(body: string, catalog: Catalog = testCatalog(), agentId = AGENT): 
   const plan = planOf(body, catalog);
   const [first] = plan.candidates;
   if (first === undefined) throw new Error('no candidate');
-  return buildChatBody(plan, first, agentId).toString();
+  return runAtOnce(buildChatBody(plan, first, agentId)).toString();
 }
 
 const parsed = (body: string, catalog?: Catalog, agentId?: number) =>

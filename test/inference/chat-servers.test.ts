@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { tellSchema } from '../../api/inference/formats/answer-schema.ts';
+import { writeBody } from '../../api/inference/formats/edit-member.ts';
 import { recordOf, records } from '../../api/inference/formats/values.ts';
-import { MemberChanges, rebuildJsonObject, scanJsonObject } from '../../api/inference/json/json-object.ts';
+import { MemberChanges, scanJsonObject } from '../../api/inference/json/json-object.ts';
 import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';
 import { shownFor } from '../formats/ask.ts';
 import { type Answer, shownCollected, shownStream, shownWhole } from '../formats/shown-answers.ts';
@@ -59,7 +61,7 @@ describe('a schema of the answer at a server that knows none', () => {
     if (typeof body === 'string') throw new Error(body);
     const changes = new MemberChanges();
     tellSchema(body, changes);
-    const text = rebuildJsonObject(body, changes).toString();
+    const text = runAtOnce(writeBody(body, changes)).toString();
     expect(text).toContain('"content":1.10');
     const [first, second] = JSON.parse(text).messages;
     expect(first).toEqual({ role: 'developer', content: 's' });

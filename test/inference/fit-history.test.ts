@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { buildChatBody } from '../../api/inference/formats/chat-body.ts';
 import { records } from '../../api/inference/formats/values.ts';
 import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';
@@ -21,7 +22,7 @@ function askedAt(dialect: DialectName, body: object | string) {
   const plan = planOf(text, catalog);
   const [candidate] = plan.candidates;
   if (candidate === undefined) throw new Error('no candidate');
-  return { text: buildChatBody(plan, candidate, 7).toString(), candidate };
+  return { text: runAtOnce(buildChatBody(plan, candidate, 7)).toString(), candidate };
 }
 
 const user = { role: 'user', content: 'x' };

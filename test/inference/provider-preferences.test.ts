@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { buildChatBody } from '../../api/inference/formats/chat-body.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import {
@@ -87,7 +88,7 @@ describe('what a caller prefers of providers', () => {
     const plan = planOf(body, catalog);
     const router = plan.candidates.at(-1);
     if (router === undefined) throw new Error('no candidate');
-    const { max_price: ceilings } = JSON.parse(buildChatBody(plan, router, 7).toString()).provider;
+    const { max_price: ceilings } = JSON.parse(runAtOnce(buildChatBody(plan, router, 7)).toString()).provider;
     expect(ceilings).toEqual({ prompt: 1, completion: 8, request: 0 });
   });
 });

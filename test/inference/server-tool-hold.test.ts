@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName, Prices } from '#core/catalog/catalog.ts';
 import { formatUsd } from '#core/money.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { estimateHold } from '../../api/inference/price/estimate.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
@@ -193,7 +194,7 @@ describe('tools that a model runs by itself, where nobody counts the steps of al
     if (candidate === undefined) throw new Error('no candidate');
     const { translated } = candidate;
     const body = translated === null ? plan : { ...plan, body: translated };
-    return JSON.parse(candidate.format.buildBody(body, candidate, 1).toString()).tools;
+    return JSON.parse(runAtOnce(candidate.format.buildBody(body, candidate, 1)).toString()).tools;
   }
   const stepsHeld = (asked: Asked): number | undefined => planOf(asked).candidates[0]?.serverTools?.stepsMax;
 

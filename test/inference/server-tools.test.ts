@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { FORMATS, requestIn } from '../formats/requests.ts';
@@ -59,7 +60,7 @@ function sentText(format: FormatName, body: string): string {
   if (first === undefined) throw new Error('no candidate');
   const { translated } = first;
   const asked = translated === null ? plan : { ...plan, body: translated };
-  return first.format.buildBody(asked, first, 7).toString();
+  return runAtOnce(first.format.buildBody(asked, first, 7)).toString();
 }
 
 function refused(format: FormatName, extra: object, modelId?: string) {

@@ -6,6 +6,9 @@ import { nextTurn } from '#core/wait.ts';
  */
 export type Steps<T> = Generator<string, T>;
 
+/** From this length on a body is worked on in turns of its own. */
+export const LARGE_BODY_BYTES = 256 * 1024;
+
 /** For a small body, whose steps together are shorter than the wait for a turn. */
 export function runAtOnce<T>(steps: Steps<T>): T {
   let step = steps.next();

@@ -1,6 +1,7 @@
 import type { FormatName, UpstreamFormatName } from '#core/catalog/catalog.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
+import type { Steps } from '../admit/steps.ts';
 import type { JsonObject } from '../json/json-object.ts';
 import type { LinkRules, MediaCount } from '../linked-images/linked-media.ts';
 import type { TextCount } from '../price/stream-text-count.ts';
@@ -11,7 +12,7 @@ import type { ShownCharge } from './shown-changes.ts';
 /** A format in which a provider is asked. */
 export interface UpstreamFormat {
   name: UpstreamFormatName;
-  buildBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer;
+  buildBody(plan: CallPlan, candidate: Candidate, agentId: number): Steps<Buffer>;
   /** A whole answer that came with status 200. */
   readAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading;
   openStream(names: StreamNames): StreamReader;

@@ -1,8 +1,10 @@
 import { isRecord } from '#core/is-record.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
+import type { Steps } from '../admit/steps.ts';
 import { MemberChanges, memberBytes, rebuildJsonObject, scanJsonObject } from '../json/json-object.ts';
 import { modelOutputTokens } from '../price/estimate.ts';
 import { signForeignCallsIn } from './call-signature.ts';
+import { writeBody } from './edit-member.ts';
 import { fitChat } from './fit-to-dialect.ts';
 import { dialectAt } from './model-dialect.ts';
 import { asksRest, effortOf, isForced, takenEffort } from './reasoning-words.ts';
@@ -20,7 +22,7 @@ import { numberOf, textOrNull } from './values.ts';
  * The body that goes upstream: every field that decides price or policy is written by us from what we parsed,
  * every other byte passes as sent.
  */
-export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
+export function* buildChatBody(plan: CallPlan, candidate: Candidate, agentId: number): Steps<Buffer> {
   const { routesBetweenVendors } = candidate.provider.kind.capabilities;
   const changes = commonChanges(plan, candidate, agentId);
   writeDialect('chat', plan, candidate, agentId, changes);
@@ -38,7 +40,7 @@ export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: num
     const { provider, endpoint } = candidate;
     if (provider.dialect.signsCalls) signForeignCallsIn(plan.body, endpoint.upstreamModel, changes);
   }
-  return rebuildJsonObject(plan.body, changes);
+  return yield* writeBody(plan.body, changes);
 }
 
 const CAP_FIELDS = ['max_tokens', 'max_completion_tokens'];

@@ -1,10 +1,12 @@
-import type { JsonObject, MemberChanges } from '../json/json-object.ts';
-import { memberBytes } from '../json/json-object.ts';
+import type { Steps } from '../admit/steps.ts';
+import { type JsonObject, type MemberChanges, memberBytes, rebuildJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
+import { parseInSteps } from '../json/parse-in-steps.ts';
+import { wholeCharacters } from '../json/whole-characters.ts';
 
 /**
- * Changes a member of a body on top of what was changed in it before, so that several rules may look into one conversation.
- * Numbers keep their digits. A member that the body lacks, or that is left out already, stays as it is.
+ * Changes a member of a body on top of what was changed in it before, so that several rules may look into one conversation. The
+ * value is read once for all of them, when the body is written.
  */
 export function editMember(
   body: JsonObject,
@@ -12,17 +14,44 @@ export function editMember(
   edit: (value: unknown) => unknown,
   changes: MemberChanges,
 ): void {
-  const bytes = sentBytes(body, member, changes);
-  if (bytes === null) return;
-  const marks = new NumberMarks();
-  const value = marks.parse(bytes)?.value ?? JSON.parse(bytes.toString('utf8'));
-  const edited = edit(value);
-  if (edited !== value) changes.set(member, marks.print(edited));
+  if (sentBytes(body, member, changes) !== null) changes.edit(member, edit);
 }
 
-/** A member as the changes so far would send it; `null`: it is not sent. */
+/** A member as it would be sent, but for edits; `null`: it is not sent. */
 export function sentBytes(body: JsonObject, member: string, changes: MemberChanges): Buffer | null {
   const change = changes.get(member);
   if (change === undefined) return memberBytes(body, member) ?? null;
   return typeof change === 'string' ? Buffer.from(change) : change;
 }
+
+/** The body with all changes, in steps that are each short enough for one turn of the event loop. Numbers keep their digits. */
+export function* writeBody(body: JsonObject, changes: MemberChanges): Steps<Buffer> {
+  for (const [member, edits] of changes.edits ?? []) {
+    const bytes = sentBytes(body, member, changes);
+    if (bytes === null) continue;
+    const marks = new NumberMarks();
+    const given = yield* readValue(wholeCharacters(bytes), marks);
+    let value = given;
+    for (const edit of edits) {
+      if (value === undefined) break;
+      value = edit(value);
+      yield 'edit';
+    }
+    if (value === given) continue;
+    changes.set(member, value === undefined ? null : marks.print(value));
+    yield 'print';
+  }
+  return rebuildJsonObject(body, changes);
+}
+
+function* readValue(bytes: Buffer, marks: NumberMarks): Steps<unknown> {
+  if (bytes.length < READ_AT_ONCE_BYTES)
+    return marks.parse(bytes)?.value ?? JSON.parse(bytes.toString('utf8'));
+  const marked = yield* marks.parseInSteps(bytes);
+  const value = marked === null ? yield* parseInSteps(bytes) : marked.value;
+  yield 'parse';
+  return value;
+}
+
+/** The length of a value that is parsed in one turn of the event loop. */
+const READ_AT_ONCE_BYTES = 64 * 1024;

@@ -45,12 +45,12 @@ export function narrowTools(dialect: ToolDialect, body: JsonObject, changes: Mem
   const narrow = (tools: unknown): unknown => {
     const kept = records(tools).filter((tool) => names.has(nameOf(tool)));
     isNone = kept.length === 0;
-    return kept;
+    return isNone ? undefined : kept;
   };
+  // Servers refuse an empty list, and a choice among no tools. The tools are edited first.
   editMember(body, 'tools', narrow, changes);
-  // Servers refuse an empty list, and a choice among no tools.
-  if (isNone) changes.set('tools', null);
-  changes.set('tool_choice', isNone ? null : JSON.stringify(mode === 'required' ? 'required' : 'auto'));
+  const choose = (): unknown => (isNone ? undefined : mode === 'required' ? 'required' : 'auto');
+  editMember(body, 'tool_choice', choose, changes);
 }
 
 const nameOf = (tool: Members): unknown => recordOf(tool.function).name;

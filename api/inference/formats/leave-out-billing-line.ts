@@ -18,10 +18,11 @@ export const losesBillingLine = (system: unknown, upstreamModel: string): boolea
 export function leaveOutBillingLine(body: JsonObject, upstreamModel: string, changes: MemberChanges): void {
   if (claudeVersion(upstreamModel) !== null) return;
   if (sentBytes(body, 'system', changes)?.includes(NEEDLE) !== true) return;
-  editMember(body, 'system', withoutLines, changes);
-  const left = sentBytes(body, 'system', changes)?.toString();
-  if (left === '[]' || left === '""') changes.set('system', null);
+  editMember(body, 'system', (system) => unlessEmpty(withoutLines(system)), changes);
 }
+
+const unlessEmpty = (system: unknown): unknown =>
+  system === '' || (Array.isArray(system) && system.length === 0) ? undefined : system;
 
 /** The same value if there is no such line in it. */
 function withoutLines(system: unknown): unknown {

@@ -1,13 +1,14 @@
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
+import type { Steps } from '../admit/steps.ts';
 import {
   type JsonObject,
   type MemberChanges,
   memberBytes,
   memberText,
-  rebuildJsonObject,
   scanJsonObject,
 } from '../json/json-object.ts';
 import { fitMessagesCallIds } from './call-id-rules.ts';
+import { writeBody } from './edit-member.ts';
 import { leaveOutForeignReasoning } from './foreign-reasoning.ts';
 import { leaveOutBetaFields } from './leave-out-beta-fields.ts';
 import { leaveOutBillingLine } from './leave-out-billing-line.ts';
@@ -21,7 +22,7 @@ import {
 } from './upstream-body.ts';
 
 /** The body for a provider that speaks the messages format; every byte that decides no price or policy as sent. */
-export function buildMessagesBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
+export function* buildMessagesBody(plan: CallPlan, candidate: Candidate, agentId: number): Steps<Buffer> {
   const { routesBetweenVendors } = candidate.provider.kind.capabilities;
   const changes = commonChanges(plan, candidate, agentId);
   // The format requires a cap, and most of its servers do.
@@ -44,7 +45,7 @@ export function buildMessagesBody(plan: CallPlan, candidate: Candidate, agentId:
     writePlainModel(candidate, changes);
     changes.set('user', null);
   }
-  return rebuildJsonObject(plan.body, changes);
+  return yield* writeBody(plan.body, changes);
 }
 
 /** Abuse tags are kept per upstream account, which all agents share: each gets its own. */

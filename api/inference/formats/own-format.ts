@@ -1,5 +1,7 @@
+import { MemberChanges } from '../json/json-object.ts';
 import type { UpstreamFormat } from './call-format.ts';
 import { chatFormat } from './chat-format.ts';
+import { writeBody } from './edit-member.ts';
 
 /**
  * The format of a kind that speaks none of the three. Its calls are always translated and always asked for as a stream, so its answers
@@ -7,7 +9,7 @@ import { chatFormat } from './chat-format.ts';
  */
 export const ownFormat: UpstreamFormat = {
   name: 'own',
-  buildBody: ({ body }) => body.bytes,
+  buildBody: ({ body }) => writeBody(body, new MemberChanges()),
   readAnswer: () => ({ kind: 'malformed', usage: null }),
   openStream: onlyTranslated,
   openAssembly: onlyTranslated,

@@ -1,10 +1,11 @@
 import type { Dialect } from '#core/catalog/dialect.ts';
 import { isRecord } from '#core/is-record.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
-import { type JsonObject, type MemberChanges, rebuildJsonObject } from '../json/json-object.ts';
+import type { Steps } from '../admit/steps.ts';
+import type { JsonObject, MemberChanges } from '../json/json-object.ts';
 import { fitResponsesCallIds } from './call-id-rules.ts';
 import { sayWhoRunsShells } from './caller-shells.ts';
-import { editMember } from './edit-member.ts';
+import { editMember, writeBody } from './edit-member.ts';
 import { leaveOutForeignReasoning } from './foreign-reasoning.ts';
 import { dialectAt } from './model-dialect.ts';
 import { writePlainParameters } from './open-parameters.ts';
@@ -20,7 +21,7 @@ import {
 import { textOrNull } from './values.ts';
 
 /** The body for a provider that speaks the responses format; every byte that decides no price or policy as sent. */
-export function buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId: number): Buffer {
+export function* buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId: number): Steps<Buffer> {
   const { routesBetweenVendors } = candidate.provider.kind.capabilities;
   const changes = commonChanges(plan, candidate, agentId);
   writeDialect('responses', plan, candidate, agentId, changes);
@@ -38,7 +39,7 @@ export function buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId
     writePlainModel(candidate, changes);
     writePlainEffort(plan.body, candidate.provider.dialect.efforts, changes);
   }
-  return rebuildJsonObject(plan.body, changes);
+  return yield* writeBody(plan.body, changes);
 }
 
 /** Nothing is stored, so OpenAI takes back only reasoning that comes in encrypted form, which it sends to those who ask for it. */

@@ -229,6 +229,8 @@ function findMember(object: JsonObject, key: string): JsonMember | undefined {
 export class MemberChanges {
   readonly keys: string[] = [];
   readonly values: (string | Buffer | null)[] = [];
+  /** How values of members are changed on top of that, in the order of the rules (`edit-member.ts`). */
+  edits: Map<string, ((value: unknown) => unknown)[]> | null = null;
   /** The place of each key in a long list: a body may have 60,000 keys that its server is not sent. */
   #places: Map<string, number> | null = null;
 
@@ -252,9 +254,18 @@ export class MemberChanges {
     return place < 0 ? undefined : (this.values[place] ?? null);
   }
 
+  /** @param change What to write for a value. The same value: nothing is changed; `undefined`: the member is left out. */
+  edit(key: string, change: (value: unknown) => unknown): void {
+    this.edits ??= new Map();
+    const before = this.edits.get(key);
+    if (before === undefined) this.edits.set(key, [change]);
+    else before.push(change);
+  }
+
   /** The changes of another list win. */
-  add({ keys, values }: MemberChanges): void {
+  add({ keys, values, edits }: MemberChanges): void {
     for (const [place, key] of keys.entries()) this.set(key, values[place] ?? null);
+    for (const [key, changes] of edits ?? []) for (const change of changes) this.edit(key, change);
   }
 
   /** The index of a key; -1 if it is not in the list. */

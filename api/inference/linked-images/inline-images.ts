@@ -45,7 +45,11 @@ export interface ImageReader extends Pick<HeldCall, 'endedByUs' | 'ended' | 'log
 }
 
 /** Nobody waits for what it asks for. */
-const isOver = ({ caller, endedByUs }: ImageReader): boolean => caller.gone || endedByUs !== null;
+export const isOver = ({
+  caller,
+  endedByUs,
+}: Pick<ImageReader, 'endedByUs'> & { caller: Pick<ImageReader['caller'], 'gone'> }): boolean =>
+  caller.gone || endedByUs !== null;
 
 /** The same body with the images in the places of their links. An end of the call does not wait for them. */
 export async function inlineImages(

@@ -5,6 +5,7 @@ import type { AskedDialect, AskedModel } from '#core/conversation/conversation.t
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { BILLING_LINE } from '../../providers/billing-line.ts';
 import type { Candidate } from '../admit/call-plan.ts';
+import { bodyBounds } from '../admit/parse-body.ts';
 import type { Steps } from '../admit/steps.ts';
 import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { callFormats } from '../formats/call-formats.ts';
@@ -17,8 +18,9 @@ import { losesBillingLine } from '../formats/leave-out-billing-line.ts';
 import { dialectAt } from '../formats/model-dialect.ts';
 import { ownFormat } from '../formats/own-format.ts';
 import { COMMON_EFFORTS, reasonsByEffort } from '../formats/reasoning-words.ts';
-import type { JsonObject } from '../json/json-object.ts';
+import { type JsonObject, readJsonObjectInSteps } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
+import { wholeCharacters } from '../json/whole-characters.ts';
 import type { MediaCount } from '../linked-images/linked-media.ts';
 import { modelOutputTokens } from '../price/estimate.ts';
 import { withOneSearch } from '../server-tools/read-server-tools.ts';
@@ -244,14 +246,29 @@ function* translate(
   const known = done.get(keyOf);
   if (known !== undefined) return known;
   if (translations.source === null) {
+    const whole = yield* withWholeCharacters(object, value);
     // What a provider runs by itself is written into the result.
-    translations.source = withoutServerTools(yield* withMarkedNumbers(object, value, format.name, marks));
+    translations.source = withoutServerTools(
+      yield* withMarkedNumbers(whole.object, whole.value, format.name, marks),
+    );
     yield 'graft numbers';
   }
   const translated = yield* translateInSteps(translations.source, format.name, to, asked, marks);
   done.set(keyOf, translated);
   yield 'translate';
   return translated;
+}
+
+/** The caller's request without halves of characters, which are dear to print and which no vendor takes. */
+function* withWholeCharacters(
+  object: JsonObject,
+  value: Wanted['value'],
+): Steps<Pick<Wanted, 'object' | 'value'>> {
+  const bytes = wholeCharacters(object.bytes);
+  if (bytes === object.bytes) return { object, value };
+  yield 'whole characters';
+  const read = yield* readJsonObjectInSteps(bytes, bodyBounds);
+  return typeof read === 'string' ? { object, value } : read;
 }
 
 /** The caller's request, and what was read of it. */
