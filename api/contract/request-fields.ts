@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { isRecord } from '#core/is-record.ts';
 import {
   ASKED_TOKENS_MAX,
   FALLBACK_MODELS_MAX,
+  JSON_KEYS_MAX,
   MODEL_ID_CHARS_MAX,
   SERVER_TOOL_STEPS_DEFAULT,
   SERVER_TOOL_STEPS_MAX,
@@ -9,7 +11,7 @@ import {
   URL_CHARS_MAX,
 } from '#core/limits.ts';
 import { describeIssue } from './describe-issue.ts';
-import { type ApiError, apiError } from './errors.ts';
+import { type ApiError, apiError, hasToBe } from './errors.ts';
 import { parseInPieces } from './parse-in-pieces.ts';
 
 /*
@@ -134,6 +136,10 @@ export function parseRequest<T>(
   body: unknown,
   ...lists: [list: string, partsBeside?: string]
 ): ParsedRequest<T> {
+  const [list] = lists;
+  const items = isRecord(body) ? body[list] : null;
+  if (Array.isArray(items) && items.length > JSON_KEYS_MAX)
+    return { ok: false, error: hasToBe(list, `an array of at most ${JSON_KEYS_MAX} items`) };
   const parsed = parseInPieces(schema, body, ...lists);
   return parsed.success
     ? { ok: true, request: parsed.data }

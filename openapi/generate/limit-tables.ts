@@ -11,6 +11,8 @@ import {
   GIGABYTE,
   IMAGE_PROMPT_CHARS_MAX,
   IMAGES_MAX,
+  JSON_KEYS_MAX,
+  JSON_VALUES_MAX,
   KEY_LIMIT_MAX_NANO_USD,
   KEY_LIMIT_MIN_NANO_USD,
   LABEL_CHARS_MAX,
@@ -20,6 +22,8 @@ import {
   RESULTS_BYTES_MAX,
   SERVER_TOOL_STEPS_DEFAULT,
   SERVER_TOOL_STEPS_MAX,
+  TOOL_ENTRIES_MAX,
+  TOOL_KEYS_MAX,
   TOOLS_MAX,
   UPLOAD_BYTES_MAX,
   UPLOAD_LINK_MS,
@@ -96,6 +100,11 @@ export const fixedLimits = (): string =>
     [
       ['fallback models of a call', count(FALLBACK_MODELS_MAX)],
       ['tools of a call', count(TOOLS_MAX)],
+      [
+        'tools and the form of the answer, together',
+        `${count(TOOL_KEYS_MAX)} keys, ${count(TOOL_ENTRIES_MAX)} entries of lists`,
+      ],
+      ['keys and values of a body', `${count(JSON_KEYS_MAX)} keys, ${count(JSON_VALUES_MAX)} values`],
       ['choices of a call (`n`)', count(CHOICES_MAX)],
       [
         'web searches and fetches of a call',

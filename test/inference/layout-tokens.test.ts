@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JSON_DEPTH_MAX } from '#core/limits.ts';
+import { JSON_DEPTH_MAX, TOOL_ENTRIES_MAX } from '#core/limits.ts';
 import { layoutTokens } from '../../api/inference/price/prompt-bound.ts';
 import { bodyWith, planOf } from './support.ts';
 
@@ -35,7 +35,7 @@ describe('tools and schemas that a template prints line by line', () => {
   });
 
   it('cannot be made of many short values that cost more than was held', () => {
-    const parameters = { type: 'object', properties: { a: { enum: Array(50_000).fill(0) } } };
+    const parameters = { type: 'object', properties: { a: { enum: Array(TOOL_ENTRIES_MAX - 1).fill(0) } } };
     const tool = { type: 'function', function: { name: 'f', parameters } };
     const { promptTokensMax } = planOf(bodyWith(`"tools":${JSON.stringify([tool])}`));
     expect(promptTokensMax).toBeGreaterThan(printed(tool).length);

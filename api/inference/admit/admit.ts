@@ -6,6 +6,7 @@ import { refuseAgent } from '../hold/refuse-start.ts';
 import type { JsonObject } from '../json/json-object.ts';
 import type { LinkRules, MediaCount } from '../linked-images/linked-media.ts';
 import { refuseSpellings } from '../policy/member-policy.ts';
+import { refuseManyToolKeys } from '../policy/tool-bounds.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import { promptBytes, promptTokensBeyondBytes } from '../price/prompt-bound.ts';
 import { promptTextBytes } from '../price/prompt-text.ts';
@@ -76,6 +77,8 @@ function* checkBody(
   agentStatus: AgentStatus,
   links: LinkRules,
 ): Steps<ReadCall | ApiError> {
+  const tooLarge = refuseManyToolKeys(value);
+  if (tooLarge !== null) return tooLarge;
   const checked = format.readRequest(value);
   if (!checked.ok) return checked.error;
 
