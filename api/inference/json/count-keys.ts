@@ -1,3 +1,5 @@
+import { isRecord } from '#core/is-record.ts';
+
 /**
  * Keys in a parsed value, at any depth. Where the text holds more of them than the value, a key was repeated: one
  * reader may take the first, another the last, so the price could be read from one and the work done by the other.
@@ -19,23 +21,31 @@ export function countKeys(value: unknown): number {
 /** Values that are looked at in one turn of the event loop. */
 const COUNTED_AT_ONCE = 50_000;
 
-/** The same of a value with very many others in it, in steps. Their order does not matter. */
+/**
+ * The same of a value with very many others in it, in steps. Their order does not matter. `Object.values` takes three times as long as the
+ * keys for an object with tens of thousands of them.
+ */
 export function* countKeysInSteps(value: unknown): Generator<string, number> {
   const rest: unknown[] = [value];
   let count = 0;
   let seen = 0;
   while (rest.length > 0) {
     const each = rest.pop();
-    if (typeof each !== 'object' || each === null) continue;
-    const inside: readonly unknown[] = Array.isArray(each) ? each : Object.values(each);
-    if (!Array.isArray(each)) count += inside.length;
-    for (let at = 0; at < inside.length; at++) {
-      const inner = inside[at];
+    if (!isList(each) && !isRecord(each)) continue;
+    const keys = isList(each) ? null : Object.keys(each);
+    count += keys?.length ?? 0;
+    seen += keys?.length ?? 0;
+    const entries = isList(each) ? each.length : (keys?.length ?? 0);
+    for (let at = 0; at < entries; at++) {
+      if (++seen >= COUNTED_AT_ONCE) {
+        seen = 0;
+        yield 'count keys';
+      }
+      const inner = isList(each) ? each[at] : each[keys?.[at] ?? ''];
       if (typeof inner === 'object' && inner !== null) rest.push(inner);
-      if (++seen < COUNTED_AT_ONCE) continue;
-      seen = 0;
-      yield 'count keys';
     }
   }
   return count;
 }
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);

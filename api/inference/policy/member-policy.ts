@@ -150,7 +150,8 @@ function mayHoldLink(value: unknown): boolean {
  * address, and line ends and tabs in it. They follow a text as a whole, so a sentence that names an address leads nowhere.
  */
 function mayBeLink(text: string): boolean {
-  const plain = text.replaceAll(/[\t\n\r]/g, '').trim();
+  if (!LINK_SIGN.test(text)) return false;
+  const plain = (SKIPPED.test(text) ? text.replaceAll(/[\t\n\r]/g, '') : text).trim();
   const blankAt = plain.indexOf(' ');
   const firstWord = blankAt < 0 ? plain : plain.slice(0, blankAt);
   const begin = plain.slice(0, LONGEST_SIGN).toLowerCase();
@@ -164,6 +165,9 @@ function mayBeLink(text: string): boolean {
   );
 }
 
+/** Every address, path and name of an image has one of these. */
+const LINK_SIGN = /[:.\\]/;
+const SKIPPED = /[\t\n\r]/;
 const BEGINNINGS = ['http:', 'https:', 'file:', 'data:', 'ftp:', '\\\\'];
 /** A path may have blanks in it, behind its first folder; a sentence that ends with the name of an image is none. */
 const PATH_SIGN = /[/\\]|^[.~]/;

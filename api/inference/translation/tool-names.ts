@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { CallerTool, OwnToolType, ToolNames } from '#core/conversation/conversation.ts';
 import { recordOf, records, textOf } from '../formats/values.ts';
 
@@ -85,11 +85,11 @@ const differs = (given: string, { name, namespace, isCustom, isLegacy, ownType }
 function hashedName(tool: CallerTool, attempt: number): string {
   const identity = identityOf(tool);
   const text = attempt === 0 ? identity : `${identity} ${attempt}`;
-  const hash = createHash('sha256').update(text).digest('hex').slice(0, HASH_CHARS);
+  const digest = hash('sha256', text).slice(0, HASH_CHARS);
   const begin = wantedName(tool)
-    .replaceAll(/[^\w-]/g, '_')
-    .slice(0, NAME_CHARS_MAX - HASH_CHARS - 1);
-  return `${begin}_${hash}`;
+    .slice(0, NAME_CHARS_MAX - HASH_CHARS - 1)
+    .replaceAll(/[^\w-]/g, '_');
+  return `${begin}_${digest}`;
 }
 
 /** The tools in a list of any format, those in namespaces included. */
