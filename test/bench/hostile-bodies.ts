@@ -1,5 +1,11 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
-import { defaultLimits, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
+import {
+  defaultLimits,
+  JSON_KEYS_MAX,
+  JSON_VALUES_MAX,
+  TOOL_ENTRIES_MAX,
+  TOOL_KEYS_MAX,
+} from '#core/limits.ts';
 
 /*
  * The dearest bodies that fit into four megabytes and into the bounds of keys and values, as JSON text. Each is one idea of
@@ -13,6 +19,9 @@ const BYTES = shareOf(defaultLimits.requestBodyBytes) - 4_096;
 /** With room for the few keys and values around them. */
 const KEYS = shareOf(JSON_KEYS_MAX) - 100;
 const VALUES = shareOf(JSON_VALUES_MAX) - 200;
+/** The same of tools and of the form of an answer. */
+const TOOL_KEYS = shareOf(TOOL_KEYS_MAX) - 100;
+const TOOL_VALUES = shareOf(TOOL_ENTRIES_MAX) - 600;
 /** A comma and a bracket each. */
 const EMPTIES = Math.floor(VALUES * 0.45);
 const NULLS = Math.floor(VALUES * 0.9);
@@ -152,7 +161,7 @@ const schemaInSchema = (levels: number, keyword: 'allOf' | 'anyOf', inner: strin
   levels === 0
     ? inner
     : `{"${keyword}":[${schemaInSchema(levels - 1, keyword, inner)},{"required":["q${levels}"]}]}`;
-const requiredNames = (): string => `{"required":[${fitting(VALUES - 500, (at) => `"r${at}"`)}]}`;
+const requiredNames = (): string => `{"required":[${fitting(TOOL_VALUES - 500, (at) => `"r${at}"`)}]}`;
 
 const key = (at: number, chars = 190): string => `"${'k'.repeat(chars)}${at}"`;
 const LONG_NUMBER = '12345678901234567890123456789012345678';
@@ -168,14 +177,14 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
   ['many short keys in metadata', withMembers(`"metadata":{${fitting(KEYS, (at) => `${key(at, 50)}:1`)}}`)],
   ['many members', withMembers(fitting(KEYS, (at) => `${key(at)}:1`))],
   ['many members of null', withMembers(list(KEYS, (at) => `${key(at, 1)}:null`))],
-  ['many keys in a schema', withSchema(`{"properties":{${fitting(KEYS, (at) => `${key(at)}:1`)}}}`)],
+  ['many keys in a schema', withSchema(`{"properties":{${fitting(TOOL_KEYS, (at) => `${key(at)}:1`)}}}`)],
   [
     'many short keys in a schema',
-    withSchema(`{"properties":{${fitting(KEYS, (at) => `${key(at, 50)}:1`)}}}`),
+    withSchema(`{"properties":{${fitting(TOOL_KEYS, (at) => `${key(at, 50)}:1`)}}}`),
   ],
   [
     'many keys of digits',
-    withSchema(`{"properties":{${list(KEYS, (at) => `"${(at * 214_713) % 4_294_967_291}":1`)}}}`),
+    withSchema(`{"properties":{${list(TOOL_KEYS, (at) => `"${(at * 214_713) % 4_294_967_291}":1`)}}}`),
   ],
   [
     'many keys with escapes',
@@ -222,10 +231,10 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
   ['one tool call with escapes', withCalls(1, `{"a":"${'\\n'.repeat(shareOf(1_000_000))}"}`)],
 
   ['numbers in metadata', withMembers(`"metadata":{"a":[${fitting(VALUES, () => LONG_NUMBER)}]}`)],
-  ['numbers in a schema', withSchema(`{"enum":[${fitting(VALUES, () => LONG_NUMBER)}]}`)],
+  ['numbers in a schema', withSchema(`{"enum":[${fitting(TOOL_VALUES, () => LONG_NUMBER)}]}`)],
   [
     'exponents in a schema',
-    withSchema(`{"enum":[${fitting(VALUES, (at) => `1.234567890123456789e3${at % 9}`)}]}`),
+    withSchema(`{"enum":[${fitting(TOOL_VALUES, (at) => `1.234567890123456789e3${at % 9}`)}]}`),
   ],
   ['numbers of 100,000 digits', withSchema(`{"enum":[${list(shareOf(40), () => '9'.repeat(100_000))}]}`)],
   ['one number of four megabytes', withMembers(`"seed":${'9'.repeat(BYTES - 200)}`)],
@@ -257,7 +266,7 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
       body(
         format,
         hi,
-        `,"tools":[${list(shareOf(256), (at) => tool(format, `{"properties":{${list(220, (inner) => `"p${inner}":"${'d'.repeat(50)}"`)}}}`, `f${at}`))}]`,
+        `,"tools":[${list(shareOf(256), (at) => tool(format, `{"properties":{${list(70, (inner) => `"p${inner}":"${'d'.repeat(190)}"`)}}}`, `f${at}`))}]`,
       ),
   ],
   [
@@ -266,7 +275,7 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
       body(format, hi, `,"tools":[${list(shareOf(256), (at) => tool(format, nested(55), `f${at}`))}]`),
   ],
   ['many values', withMembers(`"metadata":{"a":[${fitting(VALUES, () => `"${'v'.repeat(36)}"`)}]}`)],
-  ['many values in a schema', withSchema(`{"enum":[${fitting(VALUES, () => `"${'v'.repeat(36)}"`)}]}`)],
+  ['many values in a schema', withSchema(`{"enum":[${fitting(TOOL_VALUES, () => `"${'v'.repeat(36)}"`)}]}`)],
   ['many different values', withMembers(`"metadata":{"a":[${fitting(VALUES, (at) => `"v${at}"`)}]}`)],
   [
     'many names under references in a schema',
@@ -276,7 +285,7 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
     'many properties under references in a schema',
     withReferences(
       (at) => `"required":["q${at}"]`,
-      `{"properties":{${fitting(KEYS - 300, (at) => `${key(at, 20)}:{}`)}}}`,
+      `{"properties":{${fitting(TOOL_KEYS - 300, (at) => `${key(at, 20)}:{}`)}}}`,
     ),
   ],
   [
@@ -299,7 +308,10 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
   ['a provider of blanks', withMembers(`"provider":{"order":["a/fast${' '.repeat(BYTES - 400)}x"]}`)],
 
   ['ids of 35 digits in metadata', withMembers(`"metadata":{"a":[${fitting(VALUES, () => ID)}]}`)],
-  ['ids of 35 digits in an answer’s schema', withAnswerSchema(`{"enum":[${fitting(VALUES, () => ID)}]}`)],
+  [
+    'ids of 35 digits in an answer’s schema',
+    withAnswerSchema(`{"enum":[${fitting(TOOL_VALUES, () => ID)}]}`),
+  ],
   ['300 tool calls with ids of 35 digits', withCalls(shareOf(300), `{"a":[${list(320, () => ID)}]}`)],
   [
     'ids of 35 digits in 256 schemas',
@@ -307,13 +319,13 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
       body(
         format,
         hi,
-        `,"tools":[${list(shareOf(256), (at) => tool(format, `{"enum":[${list(380, () => ID)}]}`, `f${at}`))}]`,
+        `,"tools":[${list(shareOf(256), (at) => tool(format, `{"enum":[${list(190, () => ID)}]}`, `f${at}`))}]`,
       ),
   ],
-  ['fractions in a schema', withSchema(`{"enum":[${fitting(VALUES, (at) => `${at}.50`)}]}`)],
-  ['short exponents in a schema', withSchema(`{"enum":[${fitting(VALUES, (at) => `1e${at % 300}`)}]}`)],
-  ['minus zeros in a schema', withSchema(`{"enum":[${fitting(VALUES, () => '-0')}]}`)],
-  ['texts of digits in a schema', withSchema(`{"enum":[${fitting(VALUES, () => `"${ID}"`)}]}`)],
+  ['fractions in a schema', withSchema(`{"enum":[${fitting(TOOL_VALUES, (at) => `${at}.50`)}]}`)],
+  ['short exponents in a schema', withSchema(`{"enum":[${fitting(TOOL_VALUES, (at) => `1e${at % 300}`)}]}`)],
+  ['minus zeros in a schema', withSchema(`{"enum":[${fitting(TOOL_VALUES, () => '-0')}]}`)],
+  ['texts of digits in a schema', withSchema(`{"enum":[${fitting(TOOL_VALUES, () => `"${ID}"`)}]}`)],
   [
     'letters of marks beside a long number',
     (format) =>
@@ -325,13 +337,41 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
   ],
   [
     'keys of escapes in a schema',
-    withSchema(`{${fitting(KEYS, (at) => `"${'\\u00e9'.repeat(30)}${at}":1`)}}`),
+    withSchema(`{${fitting(TOOL_KEYS, (at) => `"${'\\u00e9'.repeat(30)}${at}":1`)}}`),
   ],
   [
     'keys of escapes in an answer’s schema',
-    withAnswerSchema(`{${fitting(KEYS, (at) => `"${'\\u00e9'.repeat(30)}${at}":1`)}}`),
+    withAnswerSchema(`{${fitting(TOOL_KEYS, (at) => `"${'\\u00e9'.repeat(30)}${at}":1`)}}`),
   ],
-  ['many keys in an answer’s schema', withAnswerSchema(`{${fitting(KEYS, (at) => `${key(at)}:1`)}}`)],
+  [
+    'more keys in schemas than are taken',
+    (format) =>
+      body(
+        format,
+        hi,
+        `,"tools":[${list(shareOf(256), (at) => tool(format, `{"properties":{${list(220, (inner) => `"p${inner}":1`)}}}`, `f${at}`))}]`,
+      ),
+  ],
+  [
+    'more values in a schema than are taken',
+    withSchema(`{"anyOf":[{"enum":[${fitting(VALUES, (at) => `"v${at}"`)}]}]}`),
+  ],
+  [
+    'choices in 256 schemas',
+    (format) =>
+      body(
+        format,
+        hi,
+        `,"tools":[${list(shareOf(256), (at) => tool(format, `{"anyOf":[${list(24, (inner) => `{"properties":{"p${inner}":{}},"required":["p${inner}"]}`)}]}`, `f${at}`))}]`,
+      ),
+  ],
+  [
+    'many domains of a search',
+    withMembers(
+      `"tools":[{"type":"web_search_20250305","name":"web_search","allowed_domains":[${list(TOOL_VALUES, (at) => `"a${at}.com"`)}]}]`,
+    ),
+  ],
+  ['many keys in an answer’s schema', withAnswerSchema(`{${fitting(TOOL_KEYS, (at) => `${key(at)}:1`)}}`)],
 
   ['300 tool calls with escapes', withCalls(shareOf(300), `{"a":"${'\\u00e9'.repeat(1_850)}"}`)],
   ['300 tool calls with line ends', withCalls(shareOf(300), `{"a":"${'\\n'.repeat(4_300)}"}`)],
@@ -380,6 +420,46 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
     'many images of some bytes',
     withParts(KEYS / 4, (format) => imagePart(format, 'data:image/png;base64,QUJD')),
   ],
+
+  [
+    'many texts in a message',
+    (format) => body(format, `{"role":"user","content":"hi","x":[${list(NULLS, () => '" a."')}]}`),
+  ],
+  [
+    'a message that is edited beside many values',
+    (format) =>
+      body(
+        format,
+        `{"role":"developer","content":"be kind"},{"role":"user","content":"hi","x":[${fitting(VALUES, (at) => `"v${at}"`)}]}`,
+      ),
+  ],
+  [
+    'a message that is edited beside halves of characters',
+    (format) =>
+      body(
+        format,
+        `{"role":"developer","content":"be kind"},${user(`"${'\\ud800'.repeat((BYTES - 400) / 6)}"`)}`,
+      ),
+  ],
+  [
+    'many answers',
+    (format) =>
+      body(format, `${hi},${list(KEYS / 2 - 10, () => '{"role":"assistant","content":"a"}')},${hi}`),
+  ],
+  [
+    'many system messages',
+    (format) => body(format, `${list(KEYS / 2 - 10, () => '{"role":"system","content":"a"}')},${hi}`),
+  ],
+  [
+    'many calls by long names',
+    (format) =>
+      body(
+        format,
+        `${hi},${list(shareOf(8_000), (at) => call(format, at, '{}').replace('"f"', `"${'é'.repeat(100)}${at}"`))}`,
+        `,"tools":[${tool(format, '{"type":"object"}')}]`,
+      ),
+  ],
+  ['100 tool calls with deep lists', withCalls(shareOf(100), '['.repeat(19_000) + ']'.repeat(19_000))],
 
   ['many empty parts', withParts(EMPTIES, () => '{}')],
   ['many parts of null', withParts(NULLS, () => 'null')],

@@ -72,7 +72,7 @@ export function measureTurns<Cost>(
     }
   }
   const admitted = turns.run('admit', admitInSteps(callFormats[format], bytes, 'active', routes));
-  if (admitted.ok) turns.take('send', () => send(admitted.plan));
+  if (admitted.ok) turns.run('send', send(admitted.plan));
   return turns.taken;
 }
 
@@ -108,10 +108,10 @@ class MeasuredTurns<Cost> {
   }
 }
 
-function send(plan: CallPlan): void {
+function* send(plan: CallPlan): Steps<Buffer | null> {
   const [candidate] = plan.candidates;
-  if (candidate === undefined) return;
+  if (candidate === undefined) return null;
   estimateHold(plan);
   const asked = candidate.translated === null ? plan : { ...plan, body: candidate.translated };
-  candidate.format.buildBody(asked, candidate, 1);
+  return yield* candidate.format.buildBody(asked, candidate, 1);
 }

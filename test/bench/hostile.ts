@@ -44,7 +44,7 @@ function tryParse(text: string): void {
   }
 }
 
-/** CPU of this thread, so that what else the machine does counts little. */
+/** CPU of this thread, so that what else the machine does counts little. The system tells it in steps of some milliseconds. */
 function timed(work: () => unknown): number {
   const before = process.threadCpuUsage();
   work();
