@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ANSWER_DEPTH_MAX, GATE_BUFFER_BYTES } from '#core/limits.ts';
 import type { StreamReader } from '../../api/inference/formats/call-format.ts';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
@@ -456,6 +456,30 @@ describe('a stream that goes wrong', () => {
     relay.flush();
     expect(await relay.ended).toEqual({ kind: 'complete' });
     expect(res.text.length).toBe(long.length);
+  });
+
+  it.each([
+    ['empty lines of data', `data:${' '.repeat(50)}\n`],
+    ['comments', `: ${'a'.repeat(50)}\n`],
+  ])('of %s without a blank line is searched once, in however many pieces it comes', async (_name, line) => {
+    const copied = vi.spyOn(Buffer, 'concat');
+    const searched = vi.spyOn(Buffer.prototype, 'indexOf');
+    const { relay, res } = startRelay();
+    const pieces = 10_000;
+    for (let piece = 0; piece < pieces; piece++) {
+      relay.data(Buffer.from(line));
+      relay.flush();
+    }
+    relay.data(Buffer.from(`\n${event(content('a'))}${DONE}`));
+    relay.end();
+    relay.flush();
+    await relay.ended;
+    const copiedBytes = copied.mock.results.reduce((sum, { value }) => sum + Number(value.length), 0);
+    const searchedBytes = searched.mock.contexts.reduce((sum, bytes) => sum + bytes.length, 0);
+    vi.restoreAllMocks();
+    expect(res.text).toContain('"a"');
+    expect(copiedBytes).toBeLessThan(5 * pieces * line.length);
+    expect(searchedBytes).toBeLessThan(20 * pieces * line.length);
   });
 
   it('that never ends a line is given up at a megabyte', async () => {

@@ -9,7 +9,6 @@ import { ESCAPE_NEEDLE, hasEscapedLetter, withPlainNames } from '../json/plain-n
 import { nextErrorName } from '../scrub/scrub-answer.ts';
 import {
   DATA_FIELD_BYTES,
-  EMPTY,
   EVENT_NAME_LINE_BYTES_MAX,
   isDataLine,
   isWholeEvent,
@@ -77,7 +76,9 @@ export class StreamRelay implements AnswerReceiver {
   #lateWait: Timer | null = null;
   #chunks: Buffer[] = [];
   #chunksBytes = 0;
-  #tail: Buffer = EMPTY;
+  /** The beginning of an event that has not ended, in the pieces that it came in. */
+  #tail: Buffer[] = [];
+  #tailBytes = 0;
   readonly #lineEnds = new LineEnds();
   #flushScheduled = false;
   #finish: (() => void) | null = null;
@@ -104,12 +105,12 @@ export class StreamRelay implements AnswerReceiver {
     this.#chunks.push(lines);
     this.#chunksBytes += lines.length;
     if (this.#flushScheduled) return;
-    // No line ends here: it is looked at once with what ends it, not anew with each piece.
-    const isInside = this.#tail.length > 0 && !lines.includes(LF);
-    if (isInside && this.#tail.length + this.#chunksBytes <= this.#eventBytesMax) return;
+    // No line ends here, so it is looked at together with the piece that ends it.
+    const isInside = this.#tailBytes > 0 && !lines.includes(LF);
+    if (isInside && this.#tailBytes + this.#chunksBytes <= this.#eventBytesMax) return;
     // The first byte waits for nothing: on a process that was idle, a turn of the event loop takes 0.1 ms. An event that
     // comes in pieces does: it would be searched anew for each of them.
-    if (this.#eventsRelayed === 0 && this.#tail.length === 0) {
+    if (this.#eventsRelayed === 0 && this.#tailBytes === 0) {
       this.flush();
       return;
     }
@@ -119,7 +120,8 @@ export class StreamRelay implements AnswerReceiver {
 
   end(): void {
     this.#finishWith(() => {
-      if (isWholeEvent(this.#tail)) this.#relay(Buffer.concat([this.#tail, BLANK_LINES]));
+      const tail = joinBuffers(this.#tail);
+      if (isWholeEvent(tail)) this.#relay(Buffer.concat([tail, BLANK_LINES]));
       const { reader } = this.#options;
       this.#end(reader.isComplete() ? { kind: 'complete' } : { kind: 'failed', cause: 'cut' });
     });
@@ -142,13 +144,30 @@ export class StreamRelay implements AnswerReceiver {
 
   #relayWaiting(): void {
     if (!this.#done && this.#chunks.length > 0) {
-      const chunks = this.#tail.length > 0 ? [this.#tail, ...this.#chunks] : this.#chunks;
+      const bytes = joinBuffers(this.#chunks);
       this.#chunks = [];
       this.#chunksBytes = 0;
-      this.#relay(joinBuffers(chunks));
+      if (this.#endsTail(bytes)) this.#relay(joinBuffers([...this.#tail, bytes]));
+      else this.#addToTail(bytes);
       if (!this.#done && this.#isTooLong()) this.#endTooLong();
     }
     if (!this.#done && this.#finish !== null) this.#finish();
+  }
+
+  /**
+   * Whether these bytes end the event that the tail begins. Only they are searched, and the tail is joined once, because an event may come
+   * in many thousand pieces.
+   */
+  #endsTail(bytes: Buffer): boolean {
+    const last = this.#tail.at(-1);
+    if (last === undefined) return true;
+    return (last.at(-1) === LF && bytes[0] === LF) || bytes.includes(BLANK_LINES);
+  }
+
+  #addToTail(bytes: Buffer): void {
+    this.#tail.push(bytes);
+    this.#tailBytes += bytes.length;
+    if (this.#tailBytes > this.#eventBytesMax) this.#endTooLong();
   }
 
   #isTooLong(): boolean {
@@ -229,9 +248,9 @@ export class StreamRelay implements AnswerReceiver {
     }
     if (!this.#done) this.#pass(bytes, runStartsAt, at);
     // A part of no bytes would keep all the others in memory, for each stream what came last.
-    if (at >= bytes.length) this.#tail = EMPTY;
-    else this.#tail = at === 0 ? bytes : bytes.subarray(at);
-    if (this.#tail.length > this.#eventBytesMax) this.#endTooLong();
+    this.#tail = [];
+    this.#tailBytes = 0;
+    if (at < bytes.length) this.#addToTail(at === 0 ? bytes : bytes.subarray(at));
     this.#writeOut();
   }
 
