@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
+import { AnswerWords } from '../../api/inference/scrub/answer-words.ts';
 import { scrubAnswer, scrubEvents } from '../../api/inference/scrub/scrub-answer.ts';
 import { piecesOf, relayStream } from './relay-stream.ts';
 
@@ -157,7 +158,8 @@ describe.each(streams)('a stream of %s', (format, eventsOf) => {
           const name = format === 'chat' ? '' : `event: ${String(event.type)}\n`;
           return `${name}data: ${JSON.stringify(event)}\n\n`;
         });
-        const scrub = (events: Buffer): Buffer => scrubEvents(events, shownWords);
+        const words = new AnswerWords(shownWords);
+        const scrub = (events: Buffer): Buffer => scrubEvents(events, words);
         const { text: passed } = await relayStream(reader, piecesOf(sent.join(''), 1e6), undefined, scrub);
         const identity = { id: 'gen-1', createdAtS: 1, nowS: 1, model: publicModel };
         const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };

@@ -3,6 +3,7 @@ import { type JsonObject, memberBytes, memberText, rebuildJsonObject } from '../
 import { AnswerText, addMessages } from '../price/answer-text.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import { messagesCounts } from '../price/usage.ts';
+import { AnswerWords } from '../scrub/answer-words.ts';
 import { hiddenOf } from '../scrub/scrub-words.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { shownChanges } from './shown-changes.ts';
@@ -36,7 +37,7 @@ function stopsWithError(object: JsonObject): boolean {
 /** Clients read the names of every message. One is without them where a server has left out the event that begins its stream. */
 export function showMessagesAnswer(good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
   const changes = withOneRecord(good, shownChanges('messages', good, charge, candidate));
-  scrubMessageEnd(good.answer, hiddenOf(candidate), changes);
+  scrubMessageEnd(good.answer, new AnswerWords(hiddenOf(candidate)), changes);
   const { id } = charge.identity;
   for (const [name, value] of [
     ['id', id],

@@ -11,6 +11,7 @@ import {
 import { addMessages } from '../price/answer-text.ts';
 import { EventTextCount, needlesOf, type TextCount } from '../price/stream-text-count.ts';
 import { messagesCounts, noTokens, StreamUsage, type Usage } from '../price/usage.ts';
+import { AnswerWords } from '../scrub/answer-words.ts';
 import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call-format.ts';
 import { tellsError } from './error-record.ts';
 import { isOfAnotherFormat } from './foreign-events.ts';
@@ -57,6 +58,7 @@ export class MessagesStream implements StreamReader {
   readonly #names: StreamNames;
   /** `null`: the gateway reads the stream itself, and knows every way of writing one. */
   readonly #repair: MessageRepair | null;
+  readonly #words: AnswerWords | undefined;
   readonly records = new StreamUsage(messagesCounts);
   /** The records together, as one. */
   #record: JsonObject | null = null;
@@ -68,6 +70,7 @@ export class MessagesStream implements StreamReader {
   constructor(names: StreamNames) {
     this.#names = names;
     const { ownId, publicModel, hidden } = names;
+    this.#words = hidden === undefined ? undefined : new AnswerWords(hidden);
     this.#repair =
       ownId === undefined ? null : new MessageRepair({ ownId, publicModel, hidden }, this.#eventText);
   }
@@ -169,7 +172,7 @@ export class MessagesStream implements StreamReader {
       changes.set('usage', passedUsage(usage));
     } else if (sent !== undefined) changes.set('usage', sent);
     showFrame(message, this.#names, changes);
-    scrubMessageEnd(message, this.#names.hidden, changes);
+    scrubMessageEnd(message, this.#words, changes);
     if (this.#repair?.start(message, changes) === false) return { kind: 'kept' };
     const shown = cutRecords(object);
     shown.set('message', rebuildJsonObject(message, changes));
@@ -189,7 +192,7 @@ export class MessagesStream implements StreamReader {
   #withShownEnd(event: JsonObject): JsonObject {
     const delta = objectIn(event, 'delta');
     const ofDelta = new MemberChanges();
-    if (delta !== null) scrubMessageEnd(delta, this.#names.hidden, ofDelta);
+    if (delta !== null) scrubMessageEnd(delta, this.#words, ofDelta);
     if (delta === null || ofDelta.keys.length === 0) return event;
     const changes = new MemberChanges([['delta', rebuildJsonObject(delta, ofDelta)]]);
     const scanned = scanJsonObject(rebuildJsonObject(event, changes), answerBounds);

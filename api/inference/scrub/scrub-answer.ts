@@ -2,30 +2,33 @@ import { isRecord } from '#core/is-record.ts';
 import { parseJson } from '#core/parse-json.ts';
 import type { JsonObject } from '../json/json-object.ts';
 import { parseRecord } from '../json/parse-record.ts';
+import { AnswerWords } from './answer-words.ts';
 import { mayTellHidden, withoutHiddenMembers } from './hidden-members.ts';
-import { type Hidden, repeatsHidden, scrubWords } from './scrub-words.ts';
+import { REMOVED } from './scrub-traces.ts';
+import { type Hidden, repeatsHidden } from './scrub-words.ts';
 
 /**
  * A good answer, or one event of it, in which an item tells an error, such as a search that failed in the middle. Its words pass the
  * scrubber like those of every other error. An answer without one is the same buffer.
  */
-export function scrubErrorsIn(record: Buffer, hidden: Hidden): Buffer {
+function scrubErrorsIn(record: Buffer, words: AnswerWords): Buffer {
   if (!mayTellError(record)) return record;
   const value = parseRecord(record);
-  return value !== null && scrubMembers(value, false, hidden) ? Buffer.from(JSON.stringify(value)) : record;
+  return value !== null && scrubMembers(value, false, words) ? Buffer.from(JSON.stringify(value)) : record;
 }
 
-/** The same for whole events, each of which has one line of data. */
-export const scrubErrorsInEvents = (events: Buffer, hidden: Hidden): Buffer =>
-  mayTellError(events) ? inEachEvent(events, (data) => scrubErrorsIn(data, hidden)) : events;
+/** The same for whole events of one stream, each of which has one line of data. */
+export const scrubErrorsInEvents = (events: Buffer, words: AnswerWords): Buffer =>
+  mayTellError(events) ? inEachEvent(events, (data) => scrubErrorsIn(data, words)) : events;
 
 /** A good answer without anything that it tells of its provider beside its content: in errors, and in other members. */
 export const scrubAnswer = (answer: Buffer, hidden: Hidden): Buffer =>
-  withoutHiddenMembers(scrubErrorsIn(answer, hidden), hidden);
+  withoutHiddenMembers(scrubErrorsIn(answer, new AnswerWords(hidden)), hidden);
 
-/** The same for whole events, each of which has one line of data. */
-export function scrubEvents(events: Buffer, hidden: Hidden): Buffer {
-  const scrubbed = scrubErrorsInEvents(events, hidden);
+/** The same for whole events of one stream, each of which has one line of data. */
+export function scrubEvents(events: Buffer, words: AnswerWords): Buffer {
+  const { hidden } = words;
+  const scrubbed = scrubErrorsInEvents(events, words);
   if (!mayTellHidden(scrubbed, hidden)) return scrubbed;
   return inEachEvent(scrubbed, (data) => withoutHiddenMembers(data, hidden));
 }
@@ -70,14 +73,14 @@ const isNameByte = (byte = 0): boolean =>
   (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a) || byte === 0x5f;
 
 /** @returns Whether anything was changed. */
-function scrubMembers(value: unknown, isError: boolean, hidden: Hidden): boolean {
+function scrubMembers(value: unknown, isError: boolean, words: AnswerWords): boolean {
   if (Array.isArray(value)) {
     let isChanged = false;
     for (const [at, each] of value.entries()) {
       if (isError && typeof each === 'string') {
-        value[at] = shownText(each, hidden);
+        value[at] = shownText(each, words);
         isChanged ||= value[at] !== each;
-      } else isChanged = scrubMembers(each, isError, hidden) || isChanged;
+      } else isChanged = scrubMembers(each, isError, words) || isChanged;
     }
     return isChanged;
   }
@@ -88,9 +91,9 @@ function scrubMembers(value: unknown, isError: boolean, hidden: Hidden): boolean
     if (!tells && CALLERS_OWN.has(name)) continue;
     const isErrorMember = tells || ERROR_NAME.test(name);
     if (isErrorMember && typeof each === 'string') {
-      value[name] = shownText(each, hidden);
+      value[name] = shownText(each, words);
       isChanged ||= value[name] !== each;
-    } else isChanged = scrubMembers(each, isErrorMember, hidden) || isChanged;
+    } else isChanged = scrubMembers(each, isErrorMember, words) || isChanged;
   }
   return isChanged;
 }
@@ -112,8 +115,11 @@ const CALLERS_OWN: ReadonlySet<string> = new Set([
 ]);
 
 /** Codes are names and stay as they are, because clients branch on them. */
-const shownText = (text: string, hidden: Hidden): string =>
-  PLAIN_CODE.test(text) ? text : (scrubWords(text, hidden) ?? 'The provider gave no details.');
+function shownText(text: string, words: AnswerWords): string {
+  if (PLAIN_CODE.test(text)) return text;
+  const shown = words.scrub(text);
+  return shown === undefined ? REMOVED : (shown ?? 'The provider gave no details.');
+}
 
 const PLAIN_CODE = /^[a-z_]{0,60}$/;
 

@@ -28,7 +28,8 @@ interface AnsweredBy {
 
 const hiddenAt = new WeakMap<Endpoint, Hidden>();
 
-const WORDS_CHARS_READ = 2_000;
+/** The most characters of a text that the scrubber reads. */
+export const WORDS_CHARS_READ = 2_000;
 const WORDS_CHARS_SHOWN = 300;
 /** No word at the end of a text that was cut is longer, so nothing of a key that was cut in half is left. */
 const CUT_WORD_CHARS = 512;

@@ -3,6 +3,7 @@ import { eventsOfAnswer } from '../formats/events-of-answer.ts';
 import { echoOf } from '../formats/responses-echo.ts';
 import { answerHeaders, EVENT_STREAM } from '../hold/answer-headers.ts';
 import { estimateTokens } from '../price/estimate.ts';
+import { AnswerWords } from '../scrub/answer-words.ts';
 import { scrubErrorsInEvents, scrubEvents } from '../scrub/scrub-answer.ts';
 import { openSink, openSourceOf, shownTo } from '../translation/translate-answer.ts';
 import { TranslatedStream } from '../translation/translated-stream.ts';
@@ -45,10 +46,11 @@ export async function relayAnswer(
   const { format, translated } = call.candidate;
   const isTranslated = translated !== null;
   const reader = openReader(call);
+  const words = new AnswerWords(call.hidden);
   const relay = new StreamRelay({
     clock: call.options.gateway.clock,
     // An answer in another format has no members of its server's own.
-    scrub: (events) => (isTranslated ? scrubErrorsInEvents : scrubEvents)(events, call.hidden),
+    scrub: (events) => (isTranslated ? scrubErrorsInEvents : scrubEvents)(events, words),
     upstream,
     caller: call.caller,
     reader,

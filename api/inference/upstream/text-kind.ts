@@ -3,6 +3,7 @@ import { type ApiError, errorTable } from '../../contract/errors.ts';
 import { answerHeaders, EVENT_STREAM } from '../hold/answer-headers.ts';
 import { type CallKind, countUnpaid } from '../hold/run-held-call.ts';
 import { type CallCost, costOfCall } from '../price/call-cost.ts';
+import { AnswerWords } from '../scrub/answer-words.ts';
 import { scrubAnswer, scrubEvents } from '../scrub/scrub-answer.ts';
 import { type Attempt, type FailedAttempt, failed } from './attempt.ts';
 import { keepImages } from './keep-images.ts';
@@ -82,7 +83,7 @@ export class TextKind implements CallKind<AnsweredAttempt, FailedAttempt> {
     }
     if (!caller.committed) caller.begin(answerHeaders(call, EVENT_STREAM));
     const last = answered.reader.end({ identity: call.identity, shown, tokens: cost.tokens });
-    caller.end(scrubEvents(last, call.hidden));
+    caller.end(scrubEvents(last, new AnswerWords(call.hidden)));
   }
 
   showError(error: ApiError): void {
