@@ -108,6 +108,117 @@ it('the reasons of a choice and the status of an item do not tell of the provide
   });
 });
 
+/* Names under which a format has what the model or its caller wrote, in other places than there. */
+const borrowedNames = [
+  ...['action', 'code', 'data', 'error', 'file', 'image_url', 'input', 'name', 'namespace', 'operation'],
+  ...['output_text', 'outputs', 'prompt', 'query', 'queries', 'result', 'results', 'role', 'search_info'],
+  ...['source', 'sources', 'summary', 'title', 'tools', 'transcript', 'type', 'url', 'user'],
+];
+const server = { api_base: `http://${HOST}/v1`, api_key: KEY, model: UPSTREAM };
+const placed: [string, (told: Event) => Event][] = [
+  ['a chat', (told) => ({ ...frame, ...told, choices: [] })],
+  ['a choice', (told) => ({ ...frame, choices: [{ index: 0, message: { content: text }, ...told }] })],
+  [
+    'the delta of a chunk',
+    (told) => ({ ...frame, choices: [{ index: 0, delta: { content: text, ...told } }] }),
+  ],
+  [
+    'a call of a chat',
+    (told) => ({ ...frame, choices: [{ delta: { tool_calls: [{ index: 0, type: 'function', ...told }] } }] }),
+  ],
+  ['the usage of a chat', (told) => ({ ...frame, choices: [], usage: { prompt_tokens: 1, ...told } })],
+  ['a message', (told) => ({ ...frame, content: [], ...told })],
+  ['the text of a message', (told) => ({ ...frame, type: 'message', content: [{ text, ...told }] })],
+  ['an event of a message', (told) => ({ index: 0, content_block: { type: 'text', text: '' }, ...told })],
+  [
+    'a text of a response',
+    (told) => ({ object: 'response', output: [{ ...item, content: [{ text, ...told }] }] }),
+  ],
+  ['the usage of a response', (told) => ({ object: 'response', output: [], usage: { ...told } })],
+];
+
+describe.each(placed)('beside the content of %s', (place, answerOf) => {
+  const ownNames: Record<string, string[]> = {
+    'the delta of a chunk': ['search_info'],
+    'a call of a chat': ['name'],
+    'a chat': ['search_info'],
+  };
+  const names = borrowedNames.filter((name) => ownNames[place]?.includes(name) !== true);
+  it.each(names)('a member that is named %s does not tell of the provider', (name) => {
+    const answer = Buffer.from(JSON.stringify(answerOf({ [name]: server })));
+    expectNothing(scrubAnswer(answer, hidden).toString());
+  });
+});
+
+describe('a response that repeats its request', () => {
+  const echo = {
+    instructions: `Ask ${UPSTREAM} about corp.internal`,
+    tools: [{ type: 'x' }],
+    user: UPSTREAM,
+  };
+
+  it('keeps the words of the caller, who may name any model', () => {
+    const answer = Buffer.from(
+      JSON.stringify({ ...frame, object: 'response', ...echo, output: [], text: {} }),
+    );
+    expect(JSON.parse(scrubAnswer(answer, hidden).toString())).toMatchObject(echo);
+  });
+
+  it.each(Object.keys(echo))('does not tell the key or the address of its provider in %s', (name) => {
+    const answer = Buffer.from(JSON.stringify({ ...frame, object: 'response', [name]: server, output: [] }));
+    expectNothing(scrubAnswer(answer, hidden).toString());
+  });
+});
+
+it('sources that were found keep their pages about the model, and do not tell where it runs', () => {
+  const found = { citations: [`https://docs.corp.internal/${UPSTREAM}-guide`] };
+  const answer = { ...frame, choices: [], ...found, search_info: server };
+  const shown = JSON.parse(scrubAnswer(Buffer.from(JSON.stringify(answer)), hidden).toString());
+  expect(shown).toEqual({ ...frame, choices: [], ...found });
+});
+
+const LARGE = 'acme-internal/Llama-3.1-70B-Instruct';
+const base64 = (words: string): string => Buffer.from(words).toString('base64');
+describe.each([
+  ['a chat', (told: string): string => `{"id":"c","choices":[],"served_by":"${told}"}`],
+  ['a message', (told: string): string => `{"id":"c","type":"message","content":[],"served_by":"${told}"}`],
+])('%s', (_format, answerOf) => {
+  const shownOf = (told: string, publicModel = PUBLIC, upstreamModel = LARGE): string =>
+    scrubAnswer(Buffer.from(answerOf(told)), { ...hidden, publicModel, upstreamModel }).toString();
+
+  it.each([
+    ['the address in capitals', `HTTP://${HOST.toUpperCase()}:8000/V1`],
+    ['the key in capitals', KEY.toUpperCase()],
+    ['the key in base64', base64(KEY)],
+    ['the key behind a name in base64', base64(`u:${KEY}`)],
+    ['the key behind another name in base64', base64(`me:${KEY}!`)],
+    ['the model in small letters', LARGE.toLowerCase()],
+    ['the model with a slash that is escaped', LARGE.replace('/', '\\/')],
+    ['the model without its vendor', 'Llama-3.1-70B-Instruct'],
+    ['the model as a folder', LARGE.replace('/', '--')],
+    ['the model in words', 'llama 3.1 70b instruct on a GPU'],
+    ['letters as escapes', LARGE.replace('L', '\\u004c')],
+  ])('does not tell %s', (_form, told) => {
+    expect(shownOf(told)).not.toContain('served_by');
+  });
+
+  it.each([
+    ['the model as the caller knows it', 'Llama-3.1-70B-Instruct', 'meta/Llama-3.1-70B-Instruct', LARGE],
+    ['a word that the model is named after', 'a turbo engine', PUBLIC, 'acme/turbo'],
+    ['a long word that the model is named after', 'experimental build', PUBLIC, 'acme/experimental'],
+    ['a word that tells nobody', 'large', PUBLIC, 'acme/large'],
+  ])('keeps %s', (_form, told, publicModel, upstreamModel) => {
+    expect(shownOf(told, publicModel, upstreamModel)).toContain(`"served_by":"${told}"`);
+  });
+});
+
+it('a name at the border of two parts of a long answer is found', () => {
+  for (let chars = 65_500; chars < 65_580; chars += 3) {
+    const answer = Buffer.from(`{"id":"${'a'.repeat(chars)}","choices":[],"served_by":"${HOST}"}`);
+    expect(scrubAnswer(answer, hidden).toString()).not.toContain(HOST);
+  }
+});
+
 const chunk = (delta: object, members: object = {}): Event => ({
   ...{ ...frame, object: 'chat.completion.chunk' },
   choices: [{ index: 0, delta, finish_reason: null }],

@@ -27,6 +27,12 @@ export const allowedRegexes: readonly AllowedRegex[] = [
       'It reads the base64 of a key from the configuration, which ends in two such characters at most.',
   },
   {
+    file: 'api/inference/scrub/hidden-forms.ts',
+    pattern:
+      "new RegExp([...source.map((each) => each.replaceAll('/', String.raw`\\\\?/`)), ESCAPE].join('|'))",
+    because: 'It is a list of words from the configuration, each without a repeat.',
+  },
+  {
     file: 'api/console/page/lib/usd.js',
     pattern: '\\B(?=(\\d{3})+$)',
     because:

@@ -11,7 +11,7 @@ import {
 } from '../json/json-object.ts';
 import { parseRecord, parseTexts } from '../json/parse-record.ts';
 import type { EventTextCount, SeenEvent, SplitEvent } from '../price/stream-text-count.ts';
-import { mayTellHidden } from '../scrub/hidden-members.ts';
+import { mayTellHidden } from '../scrub/hidden-forms.ts';
 import { FrameCheck, frameChanges } from '../scrub/scrub-answer.ts';
 import type { Hidden } from '../scrub/scrub-words.ts';
 import { ANSWERED_BY } from './chat-answer.ts';

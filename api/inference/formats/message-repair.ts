@@ -13,7 +13,7 @@ import { parseTexts } from '../json/parse-record.ts';
 import { CallArguments, newComparedText } from '../price/call-arguments.ts';
 import type { EventTextCount } from '../price/stream-text-count.ts';
 import { noTokens } from '../price/usage.ts';
-import { mayTellHidden } from '../scrub/hidden-members.ts';
+import { mayTellHidden } from '../scrub/hidden-forms.ts';
 import { FrameCheck } from '../scrub/scrub-answer.ts';
 import type { Hidden } from '../scrub/scrub-words.ts';
 import { madeCallId } from './call-numbers.ts';

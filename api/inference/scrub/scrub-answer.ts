@@ -3,7 +3,8 @@ import { parseJson } from '#core/parse-json.ts';
 import type { JsonObject } from '../json/json-object.ts';
 import { parseRecord } from '../json/parse-record.ts';
 import { AnswerWords } from './answer-words.ts';
-import { mayTellHidden, withoutHiddenMembers } from './hidden-members.ts';
+import { mayTellHidden } from './hidden-forms.ts';
+import { withoutHiddenMembers } from './hidden-members.ts';
 import { REMOVED } from './scrub-traces.ts';
 import { type Hidden, repeatsHidden } from './scrub-words.ts';
 
@@ -139,7 +140,7 @@ export function frameChanges(frame: JsonObject, hidden: Hidden, ownId: string): 
   for (const { key, valueStartsAt, endsAt } of frame.members) {
     if (!FRAME_TEXTS.has(key)) continue;
     const json = frame.bytes.toString('utf8', valueStartsAt, endsAt);
-    if (tellsHidden(key, parseJson(json) ?? json, hidden))
+    if (tellsInFrame(key, parseJson(json) ?? json, hidden))
       changes.push([key, shownMember(key, hidden, ownId)]);
   }
   return changes;
@@ -150,7 +151,7 @@ function shownMember(name: string, { publicModel }: Hidden, ownId: string): stri
   return name === 'id' || name === 'response_id' ? JSON.stringify(ownId) : null;
 }
 
-function tellsHidden(name: string, value: unknown, { provider }: Hidden): boolean {
+function tellsInFrame(name: string, value: unknown, { provider }: Hidden): boolean {
   if (value === null) return false;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return (name === 'model' && MODEL_FILE.test(text)) || repeatsHidden(text, provider);
@@ -176,7 +177,7 @@ export class FrameCheck {
       const value = frame[name];
       if (value === undefined || value === this.#checked.get(name)) continue;
       const isModelOf = name === 'model' && !this.#mayNameModel && value === this.#hidden.upstreamModel;
-      if (isModelOf || tellsHidden(name, value, this.#hidden)) return false;
+      if (isModelOf || tellsInFrame(name, value, this.#hidden)) return false;
       this.#checked.set(name, value);
     }
     return true;

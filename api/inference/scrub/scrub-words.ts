@@ -1,5 +1,5 @@
-import { domainToUnicode } from 'node:url';
 import type { Endpoint, Model, Provider } from '#core/catalog/catalog.ts';
+import { addressesOf, isWordKey, LONG_LITERAL_CHARS, modelLiterals, namesIn } from './hidden-literals.ts';
 import { removeByPattern } from './scrub-patterns.ts';
 import { REMOVED } from './scrub-traces.ts';
 
@@ -69,9 +69,7 @@ export function repeatsHidden(id: string, provider: Hidden['provider']): boolean
   }
   const lower = id.toLowerCase();
   return literals.some((literal) =>
-    literal.length < LONG_LITERAL_CHARS
-      ? replaceWord(lower, lower, literal, REMOVED) !== lower
-      : lower.includes(literal),
+    literal.length < LONG_LITERAL_CHARS ? containsWord(lower, lower, literal) : lower.includes(literal),
   );
 }
 
@@ -127,9 +125,6 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['gt', '>'],
 ]);
 
-/** From this length on a literal is looked for inside words, in any case, and across quotes that were put between. */
-const LONG_LITERAL_CHARS = 8;
-
 /** Replaces each literal, in their order. */
 function replaceAll(text: string, literals: readonly string[], by: string): string {
   let shown = text;
@@ -142,6 +137,14 @@ function replaceAll(text: string, literals: readonly string[], by: string): stri
     if (shown !== before) folded = fold(shown);
   }
   return shown;
+}
+
+/** Whether a word stands in the text by itself. `searched` is the text in the case of `word`. */
+export function containsWord(searched: string, text: string, word: string): boolean {
+  if (searched.length !== text.length) return false;
+  for (let at = searched.indexOf(word); at >= 0; at = searched.indexOf(word, at + word.length))
+    if (!isWordPart(text[at - 1]) && !isWordPart(text[at + word.length])) return true;
+  return false;
 }
 
 /** A short literal counts only where it stands as a word of its own. `searched` is the text in the case of `word`. */
@@ -200,9 +203,7 @@ const BETWEEN: ReadonlySet<string> = new Set(
 );
 
 function removeKey(text: string, key: string): string {
-  // `EMPTY` and its like are words, too: they are removed only as they were configured.
-  const isWord = key.length < 4 || (key.length < LONG_LITERAL_CHARS && /^[a-z]*$/i.test(key));
-  if (isWord) return replaceWord(text, text, key, REMOVED);
+  if (isWordKey(key)) return replaceWord(text, text, key, REMOVED);
   const encoded = Buffer.from(key).toString('base64').replace(/=+$/, '');
   const removed = replaceFolded(text, fold(text), key, REMOVED);
   const withoutBoth = replaceFolded(removed, fold(removed), encoded, REMOVED);
@@ -237,66 +238,3 @@ function isExcerpt(word: string, key: string): boolean {
   if (key.endsWith(part)) return isMixed || key.length >= 12;
   return isMixed ? part.length >= 6 : key.startsWith(part) && part.length >= 8;
 }
-
-/** Every form in which a provider's address may stand in a sentence, the longest first. */
-function addressesOf({ baseUrl }: Hidden['provider']): string[] {
-  const url = URL.parse(baseUrl);
-  if (url === null) return [baseUrl];
-  const { hostname, host, origin, port, protocol, pathname, username, password } = url;
-  const bare = hostname.replace(/^\[|\]$/g, '');
-  const usedPort = port || (protocol === 'https:' ? '443' : '80');
-  const labels = labelsOf(bare);
-  const parents = labels.slice(1, -1).map((_, at) => labels.slice(at + 1).join('.'));
-  const secrets = [username, password].map(decodeURIComponentOrSame);
-  const withPort = [hostname, bare].map((name) => `${name}:${usedPort}`);
-  return [baseUrl, origin + pathname, origin, host, ...withPort, hostname, bare, domainToUnicode(bare)]
-    .concat(parents, secrets)
-    .filter((literal) => literal.length > 1)
-    .sort((a, b) => b.length - a.length);
-}
-
-const labelsOf = (host: string): string[] =>
-  /[a-z]/i.test(host) && !host.includes(':') ? host.split('.') : [];
-
-/** What else names a provider: the operator's id of it, labels of its host, and parts of its path such as an account. */
-function namesIn({ id, baseUrl }: Hidden['provider']): string[] {
-  const { hostname = '', pathname = '' } = URL.parse(baseUrl) ?? {};
-  const parts = [...labelsOf(hostname), ...pathname.split('/')].map(decodeURIComponentOrSame);
-  const names = parts.filter((part) => part.length >= 4 && !/^v\d/.test(part));
-  return [id, ...names].filter((name) => name.length > 1 && !EVERYDAY.has(name.toLowerCase()));
-}
-
-function decodeURIComponentOrSame(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** Forms of both ids, the longest first: one may be a part of the other. */
-function modelLiterals(upstreamModel: string, publicModel: string): string[] {
-  if (upstreamModel === publicModel) return [publicModel];
-  const last = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1);
-  const untagged = last.split(':')[0] ?? '';
-  const forms = [upstreamModel, upstreamModel.replaceAll('/', '--'), last, untagged];
-  const telling = forms.filter((form) => form.length >= 3 && !EVERYDAY.has(form.toLowerCase()));
-  // As a sentence names it: `Llama 3.1 70B Instruct`. Without a digit that may be any two words.
-  const spoken = telling
-    .filter((form) => /\d/.test(form))
-    .flatMap((form) => [form.replaceAll(/[-_]/g, ' '), form.replaceAll('-', '_'), form.replaceAll('_', '-')]);
-  return [...new Set([publicModel, ...telling, ...spoken])].sort((a, b) => b.length - a.length);
-}
-
-/** Words that tell nobody who answers, although an id, a label of a host or a model may be one of them. */
-const EVERYDAY: ReadonlySet<string> = new Set(
-  `accounts ai api apis app backend backup base beta bot chat cheap client cloud cluster code com compat completion
-  completions compute default demo deployment deployments dev docker endpoint endpoints fast fallback file files first
-  free gateway global gpu host http https image images inference input internal json language large latest llm local
-  locations main media message messages mini model models name net node openapi org organizations output platform port
-  pool primary prod production projects prompt provider providers proxy public private region replicate response
-  responses root route router runtime second secondary serve server service services serving simulator small staging
-  stream svc system test text text-model token tokens together tool tools user users vision www zone`.split(
-    /\s+/,
-  ),
-);
