@@ -7,12 +7,15 @@ import { inputOf } from '../../api/inference/formats/tool-input.ts';
 import { parseExact, plainNumber } from '../../api/inference/json/exact-json.ts';
 import { NumberMarks } from '../../api/inference/json/number-marks.ts';
 import { AnswerCollector } from '../../api/inference/translation/answer-collector.ts';
-import { openSource, writeAnswer } from '../../api/inference/translation/translate-answer.ts';
+import { openSink, openSource, writeAnswer } from '../../api/inference/translation/translate-answer.ts';
+import { TranslatedStream } from '../../api/inference/translation/translated-stream.ts';
 import { WholeAnswer } from '../../api/inference/translation/whole-answer.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { pathOf } from '../support/path-of.ts';
 import { asAsked } from './asked-dialect.ts';
 import { startFormatGateway } from './format-gateway.ts';
+import { FORMATS } from './requests.ts';
+import { tokens } from './shown-answers.ts';
 
 /** An id of 64 bits, a number that no float holds, and one that every float does. */
 const NUMBERS =
@@ -198,6 +201,28 @@ describe('an answer that is put together keeps every digit', () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('a streamed chat whose calls have a value in the place of the text of their arguments', () => {
+  const DIGITS = '{"a":12345678901234567890123,"b":[1.10,1e400]}';
+  const events = [
+    `{"id":"c","choices":[{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"x","type":"function","function":{"name":"f","arguments":${DIGITS}}}]},"finish_reason":null}]}`,
+    '{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}',
+  ];
+  const identity = { id: 'x', createdAtS: 1, nowS: 2, model: 'm' };
+
+  it.each(FORMATS)('keeps the digits of its numbers for a caller of %s, in a stream or in JSON', (to) => {
+    const collector = new AnswerCollector(openSource('chat'));
+    for (const event of events) collector.read(Buffer.from(event), '');
+    const whole = writeAnswer(to, collector.finish(), identity, asAsked).bytes.toString();
+    const stream = new TranslatedStream(openSource('chat'), openSink(to, identity, asAsked));
+    const written = events.map((event) => {
+      const read = stream.read(Buffer.from(event), '');
+      return read.kind === 'changed' ? read.events.toString() : '';
+    });
+    for (const text of [whole, written.join('') + stream.end({ identity, shown: null, tokens }).toString()])
+      expect(text.replaceAll('\\', '')).toContain(DIGITS);
   });
 });
 

@@ -17,7 +17,9 @@ import { isDone } from '../formats/stream-text.ts';
 import { usageRecordsIn } from '../formats/usage-places.ts';
 import { recordOf, records, textOf } from '../formats/values.ts';
 import { withMissing } from '../formats/whole-message.ts';
+import { plainNumber } from '../json/exact-json.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
+import { parseRecord } from '../json/parse-record.ts';
 import { readAnswerPart, reasoningTextOf } from '../price/answer-part.ts';
 import { AnswerText, addChat } from '../price/answer-text.ts';
 import { joinedName } from '../price/call-name.ts';
@@ -63,7 +65,9 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     const records = usageRecordsIn(read.object);
     const isError = isErrorEvent(data, read.object);
     if (!isError && isOfAnotherFormat(read.object, 'chat')) return { kind: 'malformed' };
-    const pieces = isError ? [] : this.#pieces(read.value);
+    // Arguments that are no text are printed again, so their numbers must keep their digits.
+    const value = hasValueArguments(read.value) ? (parseRecord(data) ?? read.value) : read.value;
+    const pieces = isError ? [] : this.#pieces(value);
     if (!isError) addChat(this.text, read.value);
     const hasText = pieces.some(bringsText);
     if (records.length > 0) this.counter.add(records, { isLast: isLastChunk(read.object), hasText });
@@ -110,7 +114,7 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     }
     for (const choice of records(choices)) {
       this.#ends.note(choice);
-      const index = choice.index ?? 0;
+      const index = plainNumber(choice.index ?? 0);
       // A choice of which there is nothing may end before the one with the answer.
       if (this.#saidNothing()) this.#choiceIndex = index;
       if (index === this.#choiceIndex) pieces.push(...this.#choice(choice));
@@ -248,6 +252,15 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     return [...this.#newSources(), ...openCall(call, index, this.#ids.idOf(call.id, this.#id, index))];
   }
 }
+
+/** Whether a call has a value in the place of the text of its arguments, as some servers write it. */
+const hasValueArguments = ({ choices }: Readonly<Record<string, unknown>>): boolean =>
+  records(choices).some(({ delta, message }) =>
+    [delta, message].some((said) => isRecord(said) && callsIn(said).some(isCalledWithValue)),
+  );
+
+const isCalledWithValue = (call: Readonly<Record<string, unknown>>): boolean =>
+  typeof (recordOf(call.function).arguments ?? '') === 'object';
 
 interface ReadCall {
   id: string;
