@@ -308,7 +308,7 @@ describe('shells that the caller runs, at a provider that speaks responses', () 
 
   it.each(calls)('are counted where their provider counts nothing: $name', ({ item, args }) => {
     const text = new AnswerText();
-    addResponses(text, [{ ...item, id: 'x' }]);
+    addResponses(text, { output: [{ ...item, id: 'x' }] });
     expect(text.bytes).toBeGreaterThanOrEqual(Buffer.byteLength(JSON.stringify(Object.values(args)[0])));
   });
 

@@ -50,16 +50,21 @@ const chatMessage = fc.record(
     thoughts: said,
     audio: fc.record({ id: fc.constant('a'), transcript: text }),
     tool_calls: fc.array(
-      fc.record({
-        ...{ id: fc.constantFrom('a', 'b'), type: fc.constant('function') },
-        function: fc.record({ name: fc.constant('f'), arguments: fc.oneof(text, fc.array(text)) }),
-      }),
+      fc.record(
+        {
+          ...{ id: fc.constantFrom('a', 'b'), type: fc.constant('function') },
+          function: fc.record({ name: fc.constant('f'), arguments: fc.oneof(text, fc.array(text)) }),
+          ...{ name: fc.constant('f'), arguments: text },
+        },
+        { requiredKeys: ['id', 'type'] },
+      ),
       { maxLength: 1 },
     ),
+    function_call: fc.record({ name: fc.constant('f'), arguments: text }),
   },
   { requiredKeys: [] },
 );
-const legacy = fc.record({ text }, { requiredKeys: [] });
+const legacy = fc.record({ text, content: said, reasoning_content: said }, { requiredKeys: [] });
 const chatFrame = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' };
 const chat = {
   stream: fc.array(fc.tuple(chatMessage, legacy), { minLength: 1, maxLength: 4 }).map((deltas): Event[] =>
@@ -87,23 +92,31 @@ const block = fc.record(
 );
 const message = { id: 'm', type: 'message', role: 'assistant', model: 'm' };
 const messages = {
-  stream: fc.array(fc.tuple(block, block), { minLength: 1, maxLength: 3 }).map((blocks): Event[] => [
-    { type: 'message_start', message: { ...message, content: [] } },
-    ...blocks.flatMap(([content_block, delta], index) => [
-      { type: 'content_block_start', index, content_block },
-      { type: 'content_block_delta', index, delta: { ...delta, type: `${String(delta.type)}_delta` } },
-      { type: 'content_block_stop', index },
+  stream: fc
+    .tuple(
+      fc.array(fc.tuple(block, block, fc.option(block)), { minLength: 1, maxLength: 3 }),
+      said,
+      fc.option(fc.array(block)),
+    )
+    .map(([blocks, last, repeated]): Event[] => [
+      { type: 'message_start', message: { ...message, content: [] } },
+      ...blocks.flatMap(([content_block, delta, ended], index) => [
+        { type: 'content_block_start', index, content_block },
+        { type: 'content_block_delta', index, delta: { ...delta, type: `${String(delta.type)}_delta` } },
+        { type: 'content_block_stop', index, ...(ended === null ? {} : { content_block: ended }) },
+      ]),
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', text: last } },
+      { type: 'message_stop', ...(repeated === null ? {} : { message: { ...message, content: repeated } }) },
     ]),
-    { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
-    { type: 'message_stop' },
-  ]),
-  whole: fc.oneof(fc.array(block), said).map((content): Event => ({ ...message, content })),
+  whole: fc
+    .tuple(fc.oneof(fc.array(block), said), said)
+    .map(([content, beside]): Event => ({ ...message, content, text: beside })),
 };
 
 const item = fc.record(
   {
     ...{ type: fc.constantFrom('message', 'reasoning', 'foo'), id: fc.constantFrom('i', 'j') },
-    ...{ content: said, summary: said, text: said },
+    ...{ content: said, summary: said, text: said, revised_prompt: text },
   },
   { requiredKeys: ['type'] },
 );
@@ -128,9 +141,9 @@ const piece = fc.oneof(
   fc
     .tuple(fc.constantFrom('added', 'done'), item)
     .map(([word, value]): Event => ({ type: `response.output_item.${word}`, output_index: 0, item: value })),
-  text.map(
-    (whole): Event => ({
-      type: 'response.content_part.done',
+  fc.tuple(fc.constantFrom('added', 'done'), text).map(
+    ([word, whole]): Event => ({
+      type: `response.content_part.${word}`,
       ...place,
       part: { type: 'output_text', text: whole, annotations: [] },
     }),
@@ -138,13 +151,15 @@ const piece = fc.oneof(
 );
 const responses = {
   stream: fc
-    .tuple(fc.array(piece, { maxLength: 4 }), fc.array(item, { maxLength: 2 }))
-    .map(([pieces, output]): Event[] => [
+    .tuple(fc.array(piece, { maxLength: 4 }), fc.array(item, { maxLength: 2 }), fc.option(text))
+    .map(([pieces, output, joined]): Event[] => [
       { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
       ...pieces,
-      { type: 'response.completed', response: { ...response, output } },
+      { type: 'response.completed', response: { ...response, output, output_text: joined } },
     ]),
-  whole: fc.oneof(fc.array(item), item, text).map((output): Event => ({ ...response, output })),
+  whole: fc
+    .tuple(fc.oneof(fc.array(item), item, text), fc.option(text))
+    .map(([output, joined]): Event => ({ ...response, output, output_text: joined })),
 };
 
 async function relayed(format: FormatName, events: readonly Event[]) {

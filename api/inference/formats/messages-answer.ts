@@ -1,6 +1,6 @@
 import type { Candidate } from '../admit/call-plan.ts';
 import { type JsonObject, memberBytes, memberText, rebuildJsonObject } from '../json/json-object.ts';
-import { AnswerText, addMessages } from '../price/answer-text.ts';
+import { AnswerText, addMessage } from '../price/answer-text.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import { messagesCounts } from '../price/usage.ts';
 import { AnswerWords } from '../scrub/answer-words.ts';
@@ -17,7 +17,7 @@ export function readMessagesAnswer(answer: JsonObject, value: Record<string, unk
   if (saysMessagesError(answer)) return { kind: 'error', usage };
   if (memberBytes(answer, 'content') === undefined) return { kind: 'malformed', usage };
   const text = new AnswerText();
-  addMessages(text, { content: value.content });
+  addMessage(text, value);
   return { kind: 'answer', answer, value, ...found, deliveredTokens: estimateTokens(text.bytes) };
 }
 

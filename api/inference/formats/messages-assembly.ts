@@ -35,8 +35,13 @@ export class MessagesAssembly extends CountedElsewhere implements Assembly {
 
   read(data: Buffer): ReadEvent {
     const event = this.counter.read(data, '');
-    if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error') return event;
+    if (event.kind === 'malformed' || event.kind === 'error') return event;
     const value = parseRecord(data);
+    // The last event may have text, which counts in whichever way the answer is shown.
+    if (event.kind === 'done') {
+      if (value !== null) addMessages(this.#text, value);
+      return event;
+    }
     if (value === null) return { kind: 'malformed' };
     addMessages(this.#text, value);
     this.#add(value);

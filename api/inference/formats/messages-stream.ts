@@ -181,6 +181,8 @@ export class MessagesStream implements StreamReader {
 
   #keep(object: JsonObject): ReadEvent {
     if (!this.#countAll(object, true)) return { kind: 'malformed' };
+    // An event that is kept is counted by nothing else, and some servers have text in it.
+    this.#eventText.addEvent(object.bytes);
     const earlier = this.#lastDelta;
     const delta = withOwnUsage(object);
     this.#lastDelta = this.#withShownEnd(this.#repair?.delta(delta) ?? delta);
@@ -202,6 +204,7 @@ export class MessagesStream implements StreamReader {
   /** Some servers count once more in the last event. */
   #end(object: JsonObject, data: Buffer): ReadEvent {
     this.#stop = data;
+    this.#eventText.addEvent(data);
     if (usageRecordsIn(object).length === 0) return { kind: 'done' };
     if (!this.#countAll(object, true)) return { kind: 'malformed' };
     this.#stop = rebuildJsonObject(object, cutRecords(object));

@@ -16,7 +16,7 @@ export function readResponsesAnswer(answer: JsonObject, value: Record<string, un
   if (saysResponseFailed(answer)) return { kind: 'error', usage };
   if (memberBytes(answer, 'output') === undefined) return { kind: 'malformed', usage };
   const text = new AnswerText();
-  addResponses(text, value.output);
+  addResponses(text, value);
   return { kind: 'answer', answer, value, ...found, deliveredTokens: estimateTokens(text.bytes) };
 }
 
@@ -26,14 +26,20 @@ export function saysResponseFailed(response: JsonObject): boolean {
   return status === '"failed"' || status === '"cancelled"' || presentMember(response, 'error') !== null;
 }
 
-/** `output_text` joins the text of all messages (spec: Responses response); clients without an SDK read nothing else. */
+/**
+ * `output_text` joins the text of all messages (spec: Responses response); clients without an SDK read nothing else. Some servers have
+ * text there alone, which is shown, because it is counted.
+ */
 export function showResponsesAnswer(good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
   const changes = withOneRecord(good, shownChanges('responses', good, charge, candidate));
   const details = objectIn(good.answer, 'incomplete_details');
   if (details !== null && !isReasonName(memberText(details, 'reason')))
     changes.set('incomplete_details', null);
   if (!isReasonName(memberText(good.answer, 'status'))) changes.set('status', COMPLETED_STATUS);
-  changes.set('output_text', JSON.stringify(textOf(good.value.output)));
+  const { output, output_text: sent } = good.value;
+  const text = textOf(output);
+  const isLonger = typeof sent === 'string' && sent.length > text.length;
+  changes.set('output_text', JSON.stringify(isLonger ? sent : text));
   return rebuildJsonObject(good.answer, changes);
 }
 

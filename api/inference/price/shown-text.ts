@@ -8,9 +8,13 @@ export function shownTextIn(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.map(shownTextIn).join('');
   if (!isRecord(value)) return '';
-  let text = '';
-  for (const name of TEXT_NAMES) if (value[name] !== undefined) text += shownTextIn(value[name]);
-  return text;
+  const texts: string[] = [];
+  for (const name of TEXT_NAMES) {
+    const text = value[name] === undefined ? '' : shownTextIn(value[name]);
+    // Some servers say the same text under two names.
+    if (text !== '' && !texts.includes(text)) texts.push(text);
+  }
+  return texts.join('');
 }
 
 const TEXT_NAMES = [

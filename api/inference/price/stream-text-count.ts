@@ -164,6 +164,7 @@ function unescapedBytes(data: Buffer, from: number, to: number): number | null {
 export class ResponsesTextCount implements TextCount {
   readonly #pieces = new AnswerText();
   readonly #texts = new AnswerText();
+  readonly #begunParts = new AnswerText();
   readonly #parts = new AnswerText();
   readonly #begunItems = new AnswerText();
   readonly #items = new AnswerText();
@@ -173,7 +174,7 @@ export class ResponsesTextCount implements TextCount {
   #seenEvent: Record<string, unknown> | null = null;
 
   get bytes(): number {
-    const counts = [this.#pieces, this.#texts, this.#parts, this.#begunItems, this.#items];
+    const counts = [this.#pieces, this.#texts, this.#begunParts, this.#parts, this.#begunItems, this.#items];
     return Math.max(this.#begunBytes, this.#outputBytes, ...counts.map(({ bytes }) => bytes));
   }
 
@@ -192,28 +193,28 @@ export class ResponsesTextCount implements TextCount {
     if (event === null) return;
     const { type, item, part, response } = event;
     // Some servers have text in the response as it begins.
-    if (isRecord(response)) this.#begunBytes = Math.max(this.#begunBytes, bytesOf(response.output));
+    if (isRecord(response)) this.#begunBytes = Math.max(this.#begunBytes, bytesOf(response));
     const key = keyOf(event.output_index, 0);
     if (type === 'response.output_item.done' && isRecord(item)) addItem(this.#items, key, item);
     else addResponsesEvent(this.#pieces, event);
     if (type === 'response.output_item.added' && isRecord(item)) addItem(this.#begunItems, key, item);
-    if (typeof type !== 'string' || !type.endsWith('.done')) return;
+    if (typeof type !== 'string') return;
+    // A part may begin with its text.
+    if (type.endsWith('.added') && isRecord(part)) this.#begunParts.add(shownTextIn(part));
+    if (!type.endsWith('.done')) return;
     if (isRecord(part)) this.#parts.add(shownTextIn(part));
     else for (const name of WHOLE_TEXTS) this.#texts.add(event[name]);
   }
 
   /** The items of the last event, and their text together, which some servers write alone. */
   addOutput(output: unknown, outputText: unknown): void {
-    const text = new AnswerText();
-    addResponses(text, output);
-    if (text.bytes === 0) text.add(shownTextIn(outputText));
-    this.#outputBytes = text.bytes;
+    this.#outputBytes = bytesOf({ output, output_text: outputText });
   }
 }
 
-function bytesOf(output: unknown): number {
+function bytesOf(response: Readonly<Record<string, unknown>>): number {
   const text = new AnswerText();
-  addResponses(text, output);
+  addResponses(text, response);
   return text.bytes;
 }
 

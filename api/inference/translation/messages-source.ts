@@ -50,11 +50,11 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
 
   read(data: Buffer): ReadPieces {
     const event = this.counter.read(data, '');
-    if (event.kind === 'done' || event.kind === 'malformed' || event.kind === 'error')
-      return { kind: event.kind };
+    if (event.kind === 'malformed' || event.kind === 'error') return { kind: event.kind };
     const read = readJsonObject(data, answerBounds);
+    if (typeof read !== 'string') addMessages(this.text, read.value);
+    if (event.kind === 'done') return { kind: 'done' };
     if (typeof read === 'string') return { kind: 'malformed' };
-    addMessages(this.text, read.value);
     const marked = this.#marked(data, read.value);
     const events = BLOCK_EVENT.test(textOf(marked.type))
       ? this.#order.add(marked, numberOf(marked.index) ?? 0, data.length)
