@@ -312,3 +312,41 @@ describe('a text that is shown without usage counts once, whichever way the answ
     expectTexts(reading.deliveredTokens * 4, count);
   });
 });
+
+it('pieces of a call beside pieces of text count each, however alike their chunks are', async () => {
+  const piece = 'rain by noon, snow by night, and more ';
+  const events = [
+    chunk({ delta: { role: 'assistant', tool_calls: toolCalls(piece) } }),
+    ...[...'abcdefghij'.repeat(10)].map((content) =>
+      chunk({ delta: { content, tool_calls: [{ index: 0, function: { arguments: piece } }] } }),
+    ),
+    chatEnd,
+  ];
+  const { bytes } = await relayed('chat', events);
+  expect(bytes).toBeGreaterThan(90 * piece.replaceAll(' ', '').length);
+  expect([assembledBytes('chat', events), translatedBytes('chat', events)]).toEqual([bytes, bytes]);
+});
+
+it.each<[FormatName, (text: string) => Event, Event[]]>([
+  ['chat', (text) => chunk({ delta: { content: text, text: 'Rain by noon.' } }), [chatEnd]],
+  [
+    'messages',
+    (text) => ({
+      ...{ type: 'content_block_delta', index: 0 },
+      delta: { type: 'thinking_delta', thinking: 'Rain by noon.', text },
+    }),
+    messageEnd,
+  ],
+])(
+  'texts beside the same text count each, although the first of them is the same: %s',
+  async (format, event, end) => {
+    const begun =
+      format === 'chat'
+        ? []
+        : [messageStart, { type: 'content_block_start', index: 0, content_block: textBlock('') }];
+    const texts = ['Rain by noon.', 'Snow by night', 'Ice in the morning.'];
+    const { bytes } = await relayed(format, [...begun, ...texts.map(event), ...end]);
+    // The first event has one text, and the others have two each.
+    expect(bytes).toBe(texts.join('').length + 2 * 'Rain by noon.'.length);
+  },
+);

@@ -69,14 +69,25 @@ export class EventTextCount<Note = never> implements TextCount {
       return;
     }
     if (value === null) return;
-    const before = this.#text.textBytes;
+    const { textBytes: before, comparedPieces } = this.#text;
     this.#addValue(this.#text, value);
     const added = this.#text.textBytes - before;
+    if (this.#text.comparedPieces !== comparedPieces) return;
     // A stream whose events never fit would be searched in vain for each of them.
     if (added > 0 && (this.#parsed++ < TRIES || this.#parsed % TRIES === 0)) {
       const pieces = this.split(data, added);
-      this.#frame = pieces === null ? null : { ...pieces, firstTextBytes: added, note };
+      const isFrame = pieces !== null && this.#countsAlone(pieces);
+      this.#frame = isFrame ? { ...pieces, firstTextBytes: added, note } : null;
     }
+  }
+
+  /** Whether any other text between the same bytes counts by its length: the event may have its text in another member as well. */
+  #countsAlone({ before, behind }: SplitEvent): boolean {
+    const event = parseTexts(Buffer.concat([before, PROBE, behind]));
+    if (event === null) return false;
+    const text = new AnswerText();
+    this.#addValue(text, event);
+    return text.bytes === PROBE.length;
   }
 
   /**
@@ -131,6 +142,8 @@ function textBytesIn(data: Buffer, { before, behind }: SplitEvent): number | nul
   return unescapedBytes(data, before.length, textEndsAt);
 }
 
+/** A text that no event has elsewhere. */
+const PROBE = Buffer.from('a text that only a probe has');
 const TRIES = 32;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
