@@ -350,3 +350,11 @@ it.each<[FormatName, (text: string) => Event, Event[]]>([
     expect(bytes).toBe(texts.join('').length + 2 * 'Rain by noon.'.length);
   },
 );
+
+it('an image that a server writes into the text is not counted as text, in a stream or in JSON', async () => {
+  const image = `![image](data:image/png;base64,${'iVBORw0KGgo'.repeat(1_000)})`;
+  const events = [...['Here ', 'it is: ', image].map((content) => chunk({ delta: { content } })), chatEnd];
+  const { bytes } = await relayed('chat', events);
+  expect(bytes).toBeLessThan(60);
+  expect(assembledBytes('chat', events)).toBe(bytes);
+});

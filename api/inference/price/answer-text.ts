@@ -5,6 +5,7 @@ import { REASONING_NAMES, readAnswerPart, reasoningInDetails } from './answer-pa
 import { newComparedText } from './call-arguments.ts';
 import { CallText } from './call-text.ts';
 import { shownTextIn } from './shown-text.ts';
+import { writtenBytes } from './written-bytes.ts';
 
 /**
  * The text of one answer, as far as an estimate needs it: what the model wrote as text, refusal and reasoning, and the names and
@@ -41,7 +42,7 @@ export class AnswerText {
   }
 
   add(text: unknown): void {
-    if (typeof text === 'string') this.#textBytes += Buffer.byteLength(text);
+    if (typeof text === 'string') this.#textBytes += writtenBytes(text);
   }
 
   /** Counts a text unless it is one of those that were counted in other places, of which servers write some twice. */

@@ -3,6 +3,7 @@ import { parseJson } from '#core/parse-json.ts';
 import { parseTexts } from '../json/parse-record.ts';
 import { AnswerText, addItem, addResponses, addResponsesEvent, keyOf } from './answer-text.ts';
 import { shownTextIn } from './shown-text.ts';
+import { mayHoldImage } from './written-bytes.ts';
 
 /** The bytes that stand before a text under one of these names. */
 export const needlesOf = (names: readonly string[]): readonly Buffer[] =>
@@ -139,6 +140,7 @@ function textBytesIn(data: Buffer, { before, behind }: SplitEvent): number | nul
   if (textEndsAt < before.length) return null;
   if (data.compare(before, 0, before.length, 0, before.length) !== 0) return null;
   if (data.compare(behind, 0, behind.length, textEndsAt) !== 0) return null;
+  if (mayHoldImage(data, textEndsAt - before.length)) return null;
   return unescapedBytes(data, before.length, textEndsAt);
 }
 
