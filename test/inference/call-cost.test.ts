@@ -104,6 +104,37 @@ describe('the price of a call, rung by rung', () => {
     },
   );
 
+  describe('a count that is too low for the text that was delivered', () => {
+    const count = (completion: number) => `{"prompt_tokens":10,"completion_tokens":${completion}}`;
+
+    it.each([
+      ['1 token for 4,400 bytes', 1, 1_100],
+      ['100 tokens for 8,000 bytes', 100, 2_000],
+    ])('gives way to the estimate, and the record says so: %s', (_what, completion, deliveredTokens) => {
+      const cost = costOf('openai', count(completion), { deliveredTokens });
+      expect(cost).toMatchObject({
+        nanoUsd: 10n + BigInt(deliveredTokens) * 4n,
+        tokens: { prompt: 10, completion: deliveredTokens, estimated: true },
+        isEstimated: true,
+      });
+    });
+
+    it.each([
+      ['1 token for 500 bytes of blanks', 1, 125],
+      ['100 tokens for 4,400 bytes', 100, 1_100],
+      ['more tokens than bytes, as hidden reasoning needs', 5_000, 10],
+    ])('is believed where a tokenizer can reach it: %s', (_what, completion, deliveredTokens) => {
+      const { tokens } = costOf('openai', count(completion), { deliveredTokens });
+      expect(tokens.completion).toBe(completion);
+      expect(tokens).not.toHaveProperty('estimated');
+    });
+
+    it('leaves the price that a router reports, and marks the count in the record', () => {
+      const cost = costOf('openrouter', priced('0.000001').replace('5', '1'), { deliveredTokens: 1_100 });
+      expect(cost).toMatchObject({ nanoUsd: 1_000n, tokens: { completion: 1_100, estimated: true } });
+    });
+  });
+
   it('a call whose tokens were counted is no estimate, and one that delivered nothing has none', () => {
     expect(costOf('openai', counted).tokens).not.toHaveProperty('estimated');
     const nothing = { deliveredTokens: 0 };

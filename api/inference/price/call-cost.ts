@@ -3,7 +3,7 @@ import type { PriceOverride, Prices } from '#core/catalog/catalog.ts';
 import type { PendingPrice, SavedPrice, TokenCounts } from '#core/events/ledger-event.ts';
 import { type AttoUsd, attoToNanoUp, type NanoUsd } from '#core/money.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
-import { reachableOverrides } from './estimate.ts';
+import { estimateTokens, reachableOverrides } from './estimate.ts';
 import { type CountedApart, noTokens, nothingApart, type Usage } from './usage.ts';
 
 /** What a call cost, as far as it is known when it ends. */
@@ -117,7 +117,8 @@ const callFees = (prices: Prices, images: number): AttoUsd =>
 
 /**
  * The tokens that a call pays and its record shows: those that the provider counted. Where it counted nothing, or nothing of a prompt
- * or an answer that there was, the estimate takes the place of the missing number, and the record says so.
+ * that there was, or fewer tokens than an answer of that length can have, the estimate takes the place of that number, and the record
+ * says so.
  */
 function tokensOf({ plan, deliveredTokens, stopped }: CostFacts, usage: Usage | null): TokenCounts {
   const { promptEstimateTokens } = plan;
@@ -127,11 +128,26 @@ function tokensOf({ plan, deliveredTokens, stopped }: CostFacts, usage: Usage | 
     return { ...estimate, reasoning: null, cached: 0, estimated: true };
   }
   const { tokens } = usage;
-  const completion = tokens.completion === 0 ? deliveredTokens : tokens.completion;
+  const completion = isContradicted(tokens.completion, deliveredTokens) ? deliveredTokens : tokens.completion;
   const prompt = tokens.prompt === 0 && completion > 0 ? promptEstimateTokens : tokens.prompt;
   if (prompt === tokens.prompt && completion === tokens.completion) return tokens;
   return { ...tokens, prompt, completion, estimated: true };
 }
+
+/**
+ * Whether more text was delivered than so many tokens can say. A token of prose or code is four bytes on average, and ten in
+ * languages with long letters. The longest common tokens, of blanks or dashes, are about 128 bytes, but no whole answer consists of
+ * them, so 64 bytes for each token leave room for every tokenizer. The slack lets short answers be of nothing but such tokens.
+ */
+const isContradicted = (countedTokens: number, deliveredTokens: number): boolean =>
+  countedTokens === 0
+    ? deliveredTokens > 0
+    : deliveredTokens > countedTokens * LONGEST_TOKEN_ESTIMATE + SLACK_ESTIMATE;
+
+/** 64 bytes, as tokens of the estimate. */
+const LONGEST_TOKEN_ESTIMATE = estimateTokens(64);
+/** 512 bytes, as tokens of the estimate. */
+const SLACK_ESTIMATE = estimateTokens(512);
 
 function pendingPrice(facts: CostFacts, tokensKnown: boolean): PendingPrice {
   return {
