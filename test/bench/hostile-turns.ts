@@ -16,7 +16,7 @@ import { plainHealth } from '../support/plain-health.ts';
 
 export const formats = ['chat', 'responses', 'messages'] as const;
 
-/** Who is asked, and for which of their models, because some rules are those of a model. */
+/** The provider that is asked and its model, because some rules are those of a model. */
 export interface HostileTarget {
   provider: Partial<Provider>;
   upstreamModel?: string;
@@ -41,7 +41,7 @@ export const targets: ReadonlyMap<string, HostileTarget> = new Map<string, Hosti
 ]);
 
 /**
- * What each turn of the event loop costs that a large body takes before its provider is asked, in order. Images in it are found
+ * Returns what each turn of the event loop costs that a large body takes before its provider is asked, in order. Images in it are found
  * where they are to be kept, it is admitted in steps (`admitInSteps`), and it is sent in a turn of its own. A body that is refused
  * gets no further.
  */

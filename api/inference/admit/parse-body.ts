@@ -51,6 +51,6 @@ const COUNTED_AT_ONCE = 20_000;
 const KEY_CHARS_SHOWN = 64;
 const badBody = (message: string): ApiError => apiError('invalid_request', { message });
 
-export const bodyBounds = { keysMax: JSON_KEYS_MAX, valuesMax: JSON_VALUES_MAX };
+const bodyBounds = { keysMax: JSON_KEYS_MAX, valuesMax: JSON_VALUES_MAX };
 /** The bounds of everything else that a caller sends as JSON. */
 export const shortBodyBounds = { keysMax: SHORT_JSON_KEYS_MAX, valuesMax: SHORT_JSON_VALUES_MAX };

@@ -2,10 +2,10 @@ import type { Endpoint, FormatName, Model, Provider } from '#core/catalog/catalo
 import type { Dialect } from '#core/catalog/dialect.ts';
 import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import type { AskedDialect, AskedModel } from '#core/conversation/conversation.ts';
+import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { BILLING_LINE } from '../../providers/billing-line.ts';
 import type { Candidate } from '../admit/call-plan.ts';
-import { bodyBounds } from '../admit/parse-body.ts';
 import type { Steps } from '../admit/steps.ts';
 import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { callFormats } from '../formats/call-formats.ts';
@@ -267,7 +267,7 @@ function* withWholeCharacters(
   const bytes = wholeCharacters(object.bytes);
   if (bytes === object.bytes) return { object, value };
   yield 'whole characters';
-  const read = yield* readJsonObjectInSteps(bytes, bodyBounds);
+  const read = yield* readJsonObjectInSteps(bytes, { keysMax: JSON_KEYS_MAX, valuesMax: JSON_VALUES_MAX });
   return typeof read === 'string' ? { object, value } : read;
 }
 
