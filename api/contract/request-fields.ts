@@ -3,7 +3,7 @@ import { isRecord } from '#core/is-record.ts';
 import {
   ASKED_TOKENS_MAX,
   FALLBACK_MODELS_MAX,
-  JSON_KEYS_MAX,
+  MESSAGES_MAX,
   MODEL_ID_CHARS_MAX,
   SERVER_TOOL_STEPS_DEFAULT,
   SERVER_TOOL_STEPS_MAX,
@@ -130,6 +130,17 @@ export const imageLink = (id: string) => ({
 
 export type ParsedRequest<T> = { ok: true; request: T } | { ok: false; error: ApiError };
 
+/** The schema looks at each member that it does not know, and a body may have 60,000 of them. */
+function withoutUnknown(schema: z.ZodType, body: unknown): unknown {
+  if (!(schema instanceof z.ZodObject) || !isRecord(body)) return body;
+  if (Object.keys(body).length < MANY_MEMBERS) return body;
+  const names = Object.keys(schema.shape).filter((name) => Object.hasOwn(body, name));
+  return Object.fromEntries(names.map((name) => [name, body[name]]));
+}
+
+/** No format has as many. */
+const MANY_MEMBERS = 200;
+
 /** Checks the body of a call of a text model. `lists`: the lists that may be long, see `parseInPieces`. */
 export function parseRequest<T>(
   schema: z.ZodType<T>,
@@ -138,9 +149,9 @@ export function parseRequest<T>(
 ): ParsedRequest<T> {
   const [list] = lists;
   const items = isRecord(body) ? body[list] : null;
-  if (Array.isArray(items) && items.length > JSON_KEYS_MAX)
-    return { ok: false, error: hasToBe(list, `an array of at most ${JSON_KEYS_MAX} items`) };
-  const parsed = parseInPieces(schema, body, ...lists);
+  if (Array.isArray(items) && items.length > MESSAGES_MAX)
+    return { ok: false, error: hasToBe(list, `an array of at most ${MESSAGES_MAX} items`) };
+  const parsed = parseInPieces(schema, withoutUnknown(schema, body), ...lists);
   return parsed.success
     ? { ok: true, request: parsed.data }
     : { ok: false, error: describeIssue(parsed.error.issues, body) };

@@ -101,15 +101,17 @@ export const ANSWER_DEPTH_MAX = 2 * JSON_DEPTH_MAX;
 /** Keys and values of the body of a text model's call, which is read in steps: these keep each turn of the event loop below 50 ms. */
 export const JSON_KEYS_MAX = 60_000;
 export const JSON_VALUES_MAX = 400_000;
+/** The same of every other body, which is read in one turn. */
+export const SHORT_JSON_KEYS_MAX = 20_000;
+export const SHORT_JSON_VALUES_MAX = 100_000;
 /**
  * Keys, and entries of lists, in the tools of such a body and in the form of its answer: schemas are checked and rewritten as a whole.
  * The tools of ten large MCP servers have some thousands.
  */
 export const TOOL_KEYS_MAX = 20_000;
 export const TOOL_ENTRIES_MAX = 50_000;
-/** The same of every other body, which is read in one turn. */
-export const SHORT_JSON_KEYS_MAX = 20_000;
-export const SHORT_JSON_VALUES_MAX = 100_000;
+/** Messages, or items of a conversation, of a call. Sessions of agents have some thousands. */
+export const MESSAGES_MAX = 20_000;
 export const CHOICES_MAX = 128;
 /** Blocks of a streamed message that a piece can still belong to. Pieces of older ones begin a new block. */
 export const MESSAGE_BLOCKS_MAX = 1_024;

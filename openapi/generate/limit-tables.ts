@@ -18,6 +18,7 @@ import {
   LABEL_CHARS_MAX,
   MCP_BODY_BYTES,
   MEGABYTE,
+  MESSAGES_MAX,
   RESULT_LINK_MS,
   RESULTS_BYTES_MAX,
   SERVER_TOOL_STEPS_DEFAULT,
@@ -99,6 +100,7 @@ export const fixedLimits = (): string =>
     ['limit', 'value'],
     [
       ['fallback models of a call', count(FALLBACK_MODELS_MAX)],
+      ['messages or items of a call', count(MESSAGES_MAX)],
       ['tools of a call', count(TOOLS_MAX)],
       [
         'tools and the form of the answer, together',

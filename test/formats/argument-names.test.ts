@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { records, textOf } from '../../api/inference/formats/values.ts';
 import { fitArgumentNames, OwnArguments } from '../../api/inference/translation/argument-names.ts';
 import { openSource } from '../../api/inference/translation/translate-answer.ts';
@@ -44,7 +45,7 @@ describe('arguments of names that Claude does not take', () => {
       type: 'object',
       properties: { a_b: string, 'a b': string, a$b: string, é: string, '': string },
     };
-    const fitted = fitArgumentNames(many);
+    const fitted = runAtOnce(fitArgumentNames(many));
     const names = Object.keys(Object(fitted?.schema).properties);
     expect(new Set(names).size).toBe(5);
     expect(names.filter((name) => !FIT.test(name))).toEqual([]);
@@ -52,9 +53,9 @@ describe('arguments of names that Claude does not take', () => {
   });
 
   it('keep their names where all are fit, inside of others, and at other vendors’ models', () => {
-    expect(fitArgumentNames({ type: 'object', properties: { a: { properties: { 'b c': string } } } })).toBe(
-      null,
-    );
+    expect(
+      runAtOnce(fitArgumentNames({ type: 'object', properties: { a: { properties: { 'b c': string } } } })),
+    ).toBe(null);
     const [sent] = records(ask('x', [tool], 'glm-5').sent.tools);
     expect(sent?.input_schema).toEqual(parameters);
   });

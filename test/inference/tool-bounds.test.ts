@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { TOOL_ENTRIES_MAX, TOOL_KEYS_MAX } from '#core/limits.ts';
+import { MESSAGES_MAX, TOOL_ENTRIES_MAX, TOOL_KEYS_MAX } from '#core/limits.ts';
 import { refuseManyToolKeys } from '../../api/inference/policy/tool-bounds.ts';
+import { dialects } from '../../api/providers/openai/dialects.ts';
+import { at, refusal } from './at-dialect.ts';
 import { admit, bodyWith, refusalOf } from './support.ts';
 
 /* Tools are checked and rewritten as a whole, so a request says at once when they are more than fit into one turn. */
@@ -45,5 +47,25 @@ describe('the tools of a request', () => {
   it('leave a conversation, metadata and unknown members their own bound', () => {
     const many = properties(2 * TOOL_KEYS_MAX);
     expect(refuseManyToolKeys({ metadata: many, x: many, messages: [many], input: [many] })).toBeNull();
+  });
+});
+
+describe('a conversation', () => {
+  it('may have so many messages as the limits say, and no more', () => {
+    const messages = (count: number): string =>
+      `{"model":"acme/small","messages":[${Array(count).fill('{"role":"user","content":"a"}').join(',')}]}`;
+    expect(admit(messages(MESSAGES_MAX)).ok).toBe(true);
+    const refused = refusalOf(messages(MESSAGES_MAX + 1));
+    expect(refused).toMatchObject({ code: 'invalid_request', param: 'messages' });
+    expect(refused.message).toContain(String(MESSAGES_MAX));
+  });
+
+  it('with more texts in unknown members than are looked at is not sent to a server of the operator', () => {
+    const withTexts = (count: number) => ({
+      messages: [{ role: 'user', content: 'a', x: Array(count).fill('a b.c') }],
+    });
+    expect(admit(JSON.stringify({ model: 'acme/small', ...withTexts(60_000) })).ok).toBe(true);
+    expect(refusal('chat', withTexts(60_000), at(dialects.vllm))).toContain('messages[0].x');
+    expect(refusal('chat', withTexts(40_000), at(dialects.vllm))).toBe('admitted');
   });
 });

@@ -30,7 +30,9 @@ export function* writeBody(body: JsonObject, changes: MemberChanges): Steps<Buff
     const bytes = sentBytes(body, member, changes);
     if (bytes === null) continue;
     const marks = new NumberMarks();
-    const given = yield* readValue(wholeCharacters(bytes), marks);
+    const whole = wholeCharacters(bytes);
+    yield 'whole characters';
+    const given = yield* readValue(whole, marks);
     let value = given;
     for (const edit of edits) {
       if (value === undefined) break;
@@ -48,6 +50,7 @@ function* readValue(bytes: Buffer, marks: NumberMarks): Steps<unknown> {
   if (bytes.length < READ_AT_ONCE_BYTES)
     return marks.parse(bytes)?.value ?? JSON.parse(bytes.toString('utf8'));
   const marked = yield* marks.parseInSteps(bytes);
+  yield 'find numbers';
   const value = marked === null ? yield* parseInSteps(bytes) : marked.value;
   yield 'parse';
   return value;

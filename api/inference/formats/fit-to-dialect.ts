@@ -10,7 +10,7 @@ import { cacheMarksIn, fitAnswers, withoutCacheMarks } from './fit-history.ts';
 import { bytesAdded, fitTurns } from './fit-turns.ts';
 import { narrowsTools, narrowTools } from './function-tools.ts';
 import { nameUnsupportedPlugins } from './name-unsupported-plugins.ts';
-import { fitParameters, writePlainParameters } from './open-parameters.ts';
+import { type ParameterFit, writePlainParameters } from './open-parameters.ts';
 import {
   asksReasoning,
   asksRest,
@@ -39,6 +39,8 @@ export interface AskedBody {
   media: MediaCount;
   /** The server is no router. */
   plain: boolean;
+  /** What of the parameters of functions is changed; `null`: they are sent as they are, or are translated. */
+  parameters: ParameterFit | null;
 }
 
 export interface DialectFit {
@@ -56,15 +58,15 @@ export interface DialectFit {
 
 /** Finds what a server of this dialect cannot be sent of a body: the fields that are left out, and the reason not to ask it at all. */
 export function fitToDialect(dialect: Dialect, asked: AskedBody): DialectFit {
-  const { format, body, value, media, plain } = asked;
+  const { format, body, value, media, plain, parameters } = asked;
   const unsupported = UnsupportedFields.ofRequest();
   const chat = format === 'chat' && value !== null ? fitParsedChat(dialect, value) : null;
-  const parameters = value === null || format === 'messages' ? null : fitParameters(dialect, value);
   for (const place of parameters?.unheld ?? []) unsupported.leaveOut(place);
   if (dialect.images === 'inline' && media.firstByLinkAt !== null)
     unsupported.add(media.firstByLinkAt, 'a file by its link');
   // The server would follow it from inside the operator's network. What it is not sent of earlier answers leads nowhere.
-  const sent = chat === null ? value : { ...value, messages: chat.answers };
+  const { input, system, messages } = value ?? {};
+  const sent = value === null ? null : { input, system, messages: chat === null ? messages : chat.answers };
   const stray = dialect.images === 'inline' && sent !== null ? findStrayLink(format, sent) : null;
   if (stray !== null) unsupported.add(stray, 'a link where none is read');
   if (plain && value !== null) {

@@ -55,7 +55,7 @@ function plainFunction(called: Members, room: FlatRoom): Members {
 }
 
 /** The parameters of all functions in a request. */
-interface ParameterFit {
+export interface ParameterFit {
   isEdited: boolean;
   /** By how many bytes, and so tokens at most, the tools are longer. */
   addedTokens: number;

@@ -26,7 +26,8 @@ const isSpace = (code: number | undefined): boolean =>
 /** @returns The index of the next byte that is no blank. */
 export function skipSpace(bytes: Buffer, from: number): number {
   let at = from;
-  while (isSpace(bytes[at])) at++;
+  const end = bytes.length;
+  while (at < end && isSpace(bytes[at])) at++;
   return at;
 }
 

@@ -11,7 +11,7 @@ import { endOfString, skipSpace, trimSpace } from './json-bytes.ts';
  */
 
 /** Keys and values that are parsed in one turn of the event loop. */
-export const PARSED_AT_ONCE = 20_000;
+export const PARSED_AT_ONCE = 10_000;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

@@ -72,40 +72,50 @@ function findInside(value: unknown, kind: string): Spelling | null {
  * Finds a possible link in a member that the gateway does not read there, so that no rule for links
  * was asked: `image_url` in a part of text, `attachments` of a message, `uri` beside `url`. `null`: nowhere.
  */
-export function findStrayLink(format: FormatName, body: Members): string | null {
+export function findStrayLink(
+  format: FormatName,
+  body: Readonly<Record<(typeof PROMPT_MEMBERS)[number], unknown>>,
+): string | null {
+  const room = { texts: STRAY_TEXTS_MAX };
   for (const member of PROMPT_MEMBERS) {
     const kind = objectKinds.get(bodyKinds[format])?.get(member);
-    const found = kind ? strayInside(body[member], kind) : null;
+    const found = kind ? strayInside(body[member], kind, room) : null;
     if (found !== null) return member + found;
   }
   return null;
 }
 
 /** The members of a body from which servers read images and files. */
-const PROMPT_MEMBERS = ['messages', 'input', 'system'];
+const PROMPT_MEMBERS = ['messages', 'input', 'system'] as const;
 
-function strayInside(value: unknown, kind: string): string | null {
+/** Texts in members that no format knows of which so many are looked at. Beyond them a member may hold a link. */
+const STRAY_TEXTS_MAX = 50_000;
+interface StrayRoom {
+  texts: number;
+}
+
+function strayInside(value: unknown, kind: string, room: StrayRoom): string | null {
   if (isRecord(value)) {
-    const found = strayIn(value, kind);
+    const found = strayIn(value, kind, room);
     return found === null ? null : `.${found}`;
   }
   if (!Array.isArray(value)) return null;
   for (const [index, each] of value.entries()) {
-    const found = isRecord(each) ? strayIn(each, kind) : null;
+    const found = isRecord(each) ? strayIn(each, kind, room) : null;
     if (found !== null) return `[${index}].${found}`;
   }
   return null;
 }
 
-function strayIn(object: Members, kind: string): string | null {
+function strayIn(object: Members, kind: string, room: StrayRoom): string | null {
   const known = objectKinds.get(kind);
   for (const [name, value] of Object.entries(object)) {
     if (value === null) continue;
     const inside = isReadHere(object, name) ? known?.get(name) : undefined;
     if (inside === undefined) {
-      if (!TEXT_MEMBERS.has(name) && mayHoldLink(value)) return name;
+      if (!TEXT_MEMBERS.has(name) && mayHoldLink(value, room)) return name;
     } else if (inside !== null && contentKinds.has(inside)) {
-      const found = strayInside(value, inside);
+      const found = strayInside(value, inside, room);
       if (found !== null) return name + found;
     }
   }
@@ -136,11 +146,11 @@ const TEXT_MEMBERS: ReadonlySet<string> = new Set([
   ...['metadata', 'provider_specific_fields'],
 ]);
 
-function mayHoldLink(value: unknown): boolean {
-  if (typeof value === 'string') return mayBeLink(value);
+function mayHoldLink(value: unknown, room: StrayRoom): boolean {
+  if (typeof value === 'string') return room.texts-- <= 0 || mayBeLink(value);
   if (typeof value !== 'object' || value === null) return false;
   for (const inner of Array.isArray(value) ? value : Object.values(value)) {
-    if (mayHoldLink(inner)) return true;
+    if (mayHoldLink(inner, room)) return true;
   }
   return false;
 }

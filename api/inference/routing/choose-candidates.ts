@@ -16,6 +16,7 @@ import { needsFunctions } from '../formats/function-tools.ts';
 import { betaFieldsIn } from '../formats/leave-out-beta-fields.ts';
 import { losesBillingLine } from '../formats/leave-out-billing-line.ts';
 import { dialectAt } from '../formats/model-dialect.ts';
+import { fitParameters } from '../formats/open-parameters.ts';
 import { ownFormat } from '../formats/own-format.ts';
 import { COMMON_EFFORTS, reasonsByEffort } from '../formats/reasoning-words.ts';
 import { type JsonObject, readJsonObjectInSteps } from '../json/json-object.ts';
@@ -93,7 +94,7 @@ function* chooseFormat(
   const { placed: serverTools, leftOut: unrun, leftOutNames: unrunNames } = offered;
   const fitted = (
     candidate: Omit<Candidate, 'leftOut' | 'hints' | 'editsChat'>,
-    asked: Pick<AskedBody, 'format' | 'body' | 'value'>,
+    asked: Pick<AskedBody, 'format' | 'body' | 'value' | 'parameters'>,
     before: Pick<Candidate, 'leftOut' | 'hints'>,
   ): Candidate | ApiError => {
     const { refused, leftOut, hints, ...edits } = fitToDialect(dialect, { ...asked, media, plain });
@@ -112,7 +113,9 @@ function* chooseFormat(
         ? [BILLING_LINE]
         : [];
     const before = { leftOut: betaFields, hints };
-    return fitted(candidate, { format: format.name, body: object, value }, before);
+    const parameters = format.name === 'messages' ? null : fitParameters(dialect, value);
+    yield 'fit parameters';
+    return fitted(candidate, { format: format.name, body: object, value, parameters }, before);
   }
   const to = kind.ownFormat ?? (formats.includes('chat') ? 'chat' : 'messages');
   const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
@@ -132,7 +135,11 @@ function* chooseFormat(
     const names = { leftOut: [...unrunNames, ...leftOut], hints, editsChat: false };
     return withAllRequired({ ...sent, format: ownFormat, ...names }, preferences, value);
   }
-  return fitted({ ...sent, format: callFormats[to] }, { format: to, body, value: null }, { leftOut, hints });
+  return fitted(
+    { ...sent, format: callFormats[to] },
+    { format: to, body, value: null, parameters: null },
+    { leftOut, hints },
+  );
 }
 
 /** Whether a provider is asked in the caller's own format: it speaks that, and takes all tools of the request in it. */

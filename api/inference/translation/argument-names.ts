@@ -21,9 +21,9 @@ const NUMBER_CHARS_MAX = 8;
 const isFit = (name: string): boolean => name.length <= NAME_CHARS_MAX && /^[\w.-]+$/.test(name);
 
 /** The schema of a tool with such names, and the caller's names by those that were given; `null`: all are fit. */
-export function fitArgumentNames(
+export function* fitArgumentNames(
   schema: unknown,
-): { schema: unknown; own: ReadonlyMap<string, string> } | null {
+): Generator<string, { schema: unknown; own: ReadonlyMap<string, string> } | null> {
   if (!isRecord(schema) || !isRecord(schema.properties)) return null;
   const names = Object.keys(schema.properties);
   if (names.every(isFit)) return null;
@@ -32,12 +32,13 @@ export function fitArgumentNames(
   let number = 2;
   for (const name of names) {
     if (isFit(name)) continue;
-    let fitted = name.replaceAll(/[^\w.-]/g, '_');
+    let fitted = name.slice(0, NAME_CHARS_MAX + 1).replaceAll(/[^\w.-]/g, '_');
     for (; !isFit(fitted) || taken.has(fitted); number++)
       fitted = `${fitted.slice(0, NAME_CHARS_MAX - NUMBER_CHARS_MAX)}_${number}`;
     taken.add(fitted);
     given.set(name, fitted);
   }
+  yield 'give names';
   const properties = Object.entries(schema.properties).map(([name, each]): [string, unknown] => {
     const fitted = given.get(name);
     return fitted === undefined ? [name, each] : [fitted, describedAs(name, each)];

@@ -35,22 +35,29 @@ export interface WrittenSchemas {
  * Writes the tools and the shape of the answer. Schemas beyond what the model can be held to stay without `strict`, which is named: the
  * model reads them all the same.
  */
-export function writeSchemas(
+export function* writeSchemas(
   { tools, answerFormat }: Pick<Conversation, 'tools' | 'answerFormat'>,
   limits: ClaudeLimits | null,
   unsupported: UnsupportedFields,
   marks: NumberMarks,
-): WrittenSchemas {
+): Generator<string, WrittenSchemas> {
   const room = new SchemaRoom(limits);
   const flatRoom = new FlatRoom();
   const { format, instruction } = writeFormat(answerFormat, room, unsupported, marks);
   const argumentNames = new Map<string, ReadonlyMap<string, string>>();
-  const written = tools.map((tool) => {
-    const schema = toolSchema(tool, flatRoom, unsupported);
-    const fitted = limits === null ? null : fitArgumentNames(schema);
+  yield 'format';
+  const written: object[] = [];
+  for (const tool of tools) {
+    const modern = objectSchema(modernSchema(tool.parameters));
+    yield 'modern schema';
+    const schema = isRecord(modern) ? toolSchema(tool, modern, flatRoom, unsupported) : modern;
+    yield 'flat schema';
+    const fitted = limits === null ? null : yield* fitArgumentNames(schema);
+    yield 'names of arguments';
     if (fitted !== null) argumentNames.set(tool.name, fitted.own);
-    return writeTool({ ...tool, parameters: fitted?.schema ?? schema }, room, unsupported, marks);
-  });
+    written.push(writeTool({ ...tool, parameters: fitted?.schema ?? schema }, room, unsupported, marks));
+    yield 'tool';
+  }
   return { tools: written.length === 0 ? undefined : written, format, instruction, argumentNames };
 }
 
@@ -75,12 +82,11 @@ function writeTool(
 }
 
 function toolSchema(
-  { parameters, parametersAt }: FunctionTool,
+  { parametersAt }: FunctionTool,
+  schema: Readonly<Record<string, unknown>>,
   room: FlatRoom,
   unsupported: UnsupportedFields,
 ): unknown {
-  const schema = objectSchema(modernSchema(parameters));
-  if (!isRecord(schema)) return schema;
   const flat = flatSchema(schema, room);
   for (const keyword of SUMS)
     if (room.isUsedUp && schema[keyword] !== undefined && parametersAt !== undefined)

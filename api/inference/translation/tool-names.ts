@@ -32,49 +32,52 @@ const identityOf = ({ namespace, name, ownType }: CallerTool): string =>
 export class ToolNaming {
   /** The provider's names by the identities of the tools. */
   readonly #names = new Map<string, string>();
-  readonly #tools = new Map<string, CallerTool>();
+  readonly #tools = new Map<string, { tool: CallerTool; identity: string }>();
 
   /** @param tools All tools of the request, whichever member brings them. */
   constructor(tools: readonly CallerTool[]) {
     const claims = new Map<string, Set<string>>();
-    for (const tool of tools) {
+    const identified = tools.map((tool) => ({ tool, identity: identityOf(tool) }));
+    for (const { tool, identity } of identified) {
       const claimants = claims.get(wantedName(tool)) ?? new Set();
-      claims.set(wantedName(tool), claimants.add(identityOf(tool)));
+      claims.set(wantedName(tool), claimants.add(identity));
     }
     // A tool that stands in no namespace keeps its name, because the caller's prompts speak of it.
     const isPlain = (tool: CallerTool): boolean =>
       tool.namespace === null && tool.ownType === null && isFit(tool.name);
-    for (const tool of tools) if (isPlain(tool)) this.#add(tool, tool.name);
-    for (const tool of tools) {
+    for (const { tool, identity } of identified) if (isPlain(tool)) this.#add(tool, identity, tool.name);
+    for (const { tool, identity } of identified) {
       if (isPlain(tool)) continue;
       const isAlone = claims.get(wantedName(tool))?.size === 1;
-      this.#add(tool, isAlone ? wantedName(tool) : hashedName(tool, 0));
+      this.#add(tool, identity, isAlone ? wantedName(tool) : hashedName(tool, identity, 0));
     }
   }
 
   /** The provider's name of a tool, also of one that an earlier answer called and this request no longer has. */
   nameOf(tool: CallerTool): string {
-    return this.#names.get(identityOf(tool)) ?? this.#add(tool, wantedName(tool));
+    const identity = identityOf(tool);
+    return this.#names.get(identity) ?? this.#add(tool, identity, wantedName(tool));
   }
 
   /** The tools that an answer must show in another way than the provider writes them. */
   get shown(): ToolNames {
     if (this.#tools.size === 0) return NO_TOOL_NAMES;
-    return new Map([...this.#tools].filter(([given, tool]) => differs(given, tool)));
+    const shown = [...this.#tools].map(([given, { tool }]) => [given, tool] as const);
+    return new Map(shown.filter(([given, tool]) => differs(given, tool)));
   }
 
-  #add(tool: CallerTool, wanted: string): string {
-    const identity = identityOf(tool);
-    let name = this.#names.get(identity) ?? (isFit(wanted) ? wanted : hashedName(tool, 0));
-    for (let attempt = 0; this.#isOfAnother(name, identity); attempt++) name = hashedName(tool, attempt);
+  #add(tool: CallerTool, identity: string, wanted: string): string {
+    let name = this.#names.get(identity) ?? (isFit(wanted) ? wanted : hashedName(tool, identity, 0));
+    for (let attempt = 0; this.#isOfAnother(name, identity); attempt++)
+      name = hashedName(tool, identity, attempt);
     this.#names.set(identity, name);
-    this.#tools.set(name, tool);
+    this.#tools.set(name, { tool, identity });
     return name;
   }
 
   #isOfAnother(name: string, identity: string): boolean {
-    const tool = this.#tools.get(name);
-    return tool !== undefined && identityOf(tool) !== identity;
+    const other = this.#tools.get(name);
+    return other !== undefined && other.identity !== identity;
   }
 }
 
@@ -82,8 +85,7 @@ const differs = (given: string, { name, namespace, isCustom, isLegacy, ownType }
   isCustom || isLegacy || ownType !== null || namespace !== null || given !== name;
 
 /** A name that two different tools share by chance alone. */
-function hashedName(tool: CallerTool, attempt: number): string {
-  const identity = identityOf(tool);
+function hashedName(tool: CallerTool, identity: string, attempt: number): string {
   const text = attempt === 0 ? identity : `${identity} ${attempt}`;
   const digest = hash('sha256', text).slice(0, HASH_CHARS);
   const begin = wantedName(tool)

@@ -37,7 +37,7 @@ export function* writeMessages(
   if (conversation.verbosity !== null) unsupported.leaveOut(conversation.verbosity.at);
   refuseLoneChoice(conversation, unsupported);
   const { system, turns } = withUser(conversation, turnsFor(conversation, limits, thinking));
-  const { tools, format, instruction, argumentNames } = writeSchemas(
+  const { tools, format, instruction, argumentNames } = yield* writeSchemas(
     conversation,
     limits,
     unsupported,
