@@ -101,7 +101,9 @@ export const ANSWER_DEPTH_MAX = 2 * JSON_DEPTH_MAX;
 /** Keys and values of the body of a text model's call, which is read in steps: these keep each turn of the event loop below 50 ms. */
 export const JSON_KEYS_MAX = 60_000;
 export const JSON_VALUES_MAX = 400_000;
-/** The same of every other body, which is read in one turn. */
+/** Members of such a body itself, known or not: it is copied where one is changed. */
+export const BODY_MEMBERS_MAX = 5_000;
+/** Keys and values of every other body, which is read in one turn. */
 export const SHORT_JSON_KEYS_MAX = 20_000;
 export const SHORT_JSON_VALUES_MAX = 100_000;
 /**

@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import {
+  BODY_MEMBERS_MAX,
   BOOK_DEPTH_MAX,
   CALLS_KEPT_MS,
   CALLS_PAGE_MAX,
@@ -106,7 +107,10 @@ export const fixedLimits = (): string =>
         'tools and the form of the answer, together',
         `${count(TOOL_KEYS_MAX)} keys, ${count(TOOL_ENTRIES_MAX)} entries of lists`,
       ],
-      ['keys and values of a body', `${count(JSON_KEYS_MAX)} keys, ${count(JSON_VALUES_MAX)} values`],
+      [
+        'keys and values of a body',
+        `${count(JSON_KEYS_MAX)} keys, ${count(JSON_VALUES_MAX)} values, ${count(BODY_MEMBERS_MAX)} members of its own`,
+      ],
       ['choices of a call (`n`)', count(CHOICES_MAX)],
       [
         'web searches and fetches of a call',

@@ -1,8 +1,10 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import {
+  BODY_MEMBERS_MAX,
   defaultLimits,
   JSON_KEYS_MAX,
   JSON_VALUES_MAX,
+  MESSAGES_MAX,
   TOOL_ENTRIES_MAX,
   TOOL_KEYS_MAX,
 } from '#core/limits.ts';
@@ -22,6 +24,8 @@ const VALUES = shareOf(JSON_VALUES_MAX) - 200;
 /** The same of tools and of the form of an answer. */
 const TOOL_KEYS = shareOf(TOOL_KEYS_MAX) - 100;
 const TOOL_VALUES = shareOf(TOOL_ENTRIES_MAX) - 600;
+const MEMBERS = BODY_MEMBERS_MAX - 10;
+const MESSAGES = shareOf(MESSAGES_MAX) - 10;
 /** A comma and a bracket each. */
 const EMPTIES = Math.floor(VALUES * 0.45);
 const NULLS = Math.floor(VALUES * 0.9);
@@ -175,6 +179,7 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
 
   ['many keys in metadata', withMembers(`"metadata":{${fitting(KEYS, (at) => `${key(at)}:1`)}}`)],
   ['many short keys in metadata', withMembers(`"metadata":{${fitting(KEYS, (at) => `${key(at, 50)}:1`)}}`)],
+  ['as many members as are taken', withMembers(list(MEMBERS, (at) => `${key(at)}:1`))],
   ['many members', withMembers(fitting(KEYS, (at) => `${key(at)}:1`))],
   ['many members of null', withMembers(list(KEYS, (at) => `${key(at, 1)}:null`))],
   ['many keys in a schema', withSchema(`{"properties":{${fitting(TOOL_KEYS, (at) => `${key(at)}:1`)}}}`)],
@@ -256,7 +261,7 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
     (format) =>
       body(
         format,
-        list(KEYS / 2, () => '{"role":7}'),
+        list(MESSAGES, () => '{"role":7}'),
       ),
   ],
   ['parts that are none', (format) => body(format, user(`[${list(KEYS / 2, () => '{"type":5}')}]`))],
@@ -443,12 +448,11 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
   ],
   [
     'many answers',
-    (format) =>
-      body(format, `${hi},${list(KEYS / 2 - 10, () => '{"role":"assistant","content":"a"}')},${hi}`),
+    (format) => body(format, `${hi},${list(MESSAGES, () => '{"role":"assistant","content":"a"}')},${hi}`),
   ],
   [
     'many system messages',
-    (format) => body(format, `${list(KEYS / 2 - 10, () => '{"role":"system","content":"a"}')},${hi}`),
+    (format) => body(format, `${list(MESSAGES, () => '{"role":"system","content":"a"}')},${hi}`),
   ],
   [
     'many calls by long names',
@@ -470,7 +474,7 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
     (format) =>
       body(
         format,
-        list(EMPTIES, () => '{}'),
+        list(MESSAGES, () => '{}'),
       ),
   ],
   [
@@ -478,7 +482,7 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
     (format) =>
       body(
         format,
-        list(NULLS, () => 'null'),
+        list(MESSAGES, () => 'null'),
       ),
   ],
   ['many empty tools', (format) => body(format, hi, `,"tools":[${list(EMPTIES, () => '{}')}]`)],

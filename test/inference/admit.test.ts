@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
+import { BODY_MEMBERS_MAX, JSON_DEPTH_MAX, JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import { TOOL_USE_PROMPT_TOKENS } from '../../api/inference/price/prompt-bound.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
@@ -60,6 +60,8 @@ describe('a body that cannot be read', () => {
     const others = 5;
     expect(admit(bodyWith(`"x":{${keys(JSON_KEYS_MAX - others)}}`)).ok).toBe(true);
     expect(refusal(bodyWith(`"x":{${keys(JSON_KEYS_MAX - others + 1)}}`))).toBe('invalid_request');
+    expect(admit(bodyWith(keys(BODY_MEMBERS_MAX - 2))).ok).toBe(true);
+    expect(refusal(bodyWith(keys(BODY_MEMBERS_MAX - 1)))).toBe('invalid_request');
     const values = (count: number) => Array.from({ length: count }, () => '[]').join(',');
     expect(admit(bodyWith(`"x":[${values(JSON_VALUES_MAX / 2 - 10)}]`)).ok).toBe(true);
     expect(refusal(bodyWith(`"x":[${values(JSON_VALUES_MAX / 2)}]`))).toBe('invalid_request');

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import {
+  BODY_MEMBERS_MAX,
   JSON_DEPTH_MAX,
   JSON_KEYS_MAX,
   JSON_VALUES_MAX,
@@ -33,6 +34,8 @@ export function* parseBodyInSteps(bytes: Buffer, bounds = bodyBounds): Steps<Par
   if (read === 'not_json') return badBody('The body is not valid JSON.');
   if (read === 'not_an_object') return badBody('The body has to be a JSON object.');
   const { object, value } = read;
+  if (object.members.length > BODY_MEMBERS_MAX)
+    return badBody(`The body has more than ${BODY_MEMBERS_MAX} members.`);
   // V8 misreads such keys once another body has prepared it (nodejs/node issue 63785): what JSON.parse shows us as
   // a harmless name may be `tools` to the provider.
   if (object.disguisedKey !== null)

@@ -18,6 +18,9 @@ const NAME_CHARS_MAX = 64;
 /** A name that would stand twice has `_` and a number behind it, for which these characters are left free. */
 const NUMBER_CHARS_MAX = 8;
 
+/** Names that are looked at in one turn of the event loop. */
+const GIVEN_AT_ONCE = 5_000;
+
 const isFit = (name: string): boolean => name.length <= NAME_CHARS_MAX && /^[\w.-]+$/.test(name);
 
 /** The schema of a tool with such names, and the caller's names by those that were given; `null`: all are fit. */
@@ -30,7 +33,8 @@ export function* fitArgumentNames(
   const taken = new Set(names.filter(isFit));
   const given = new Map<string, string>();
   let number = 2;
-  for (const name of names) {
+  for (const [index, name] of names.entries()) {
+    if (index % GIVEN_AT_ONCE === GIVEN_AT_ONCE - 1) yield 'give names';
     if (isFit(name)) continue;
     let fitted = name.slice(0, NAME_CHARS_MAX + 1).replaceAll(/[^\w.-]/g, '_');
     for (; !isFit(fitted) || taken.has(fitted); number++)

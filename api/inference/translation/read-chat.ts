@@ -21,12 +21,13 @@ import { hasLegacyFunctions, LegacyCalls } from './legacy-functions.ts';
 import { readChatTools } from './read-chat-tools.ts';
 import { callerTool, callerToolsIn, ToolNaming } from './tool-names.ts';
 import { verbosityAt } from './tool-words.ts';
+import { TURNS_AT_ONCE } from './turns-at-once.ts';
 
 /** Reads a chat body that passed its schema and policy. */
-export function readChat(
+export function* readChat(
   body: Readonly<Record<string, unknown>>,
   unsupported: UnsupportedFields,
-): Conversation {
+): Generator<string, Conversation> {
   unsupported.unknown(body, '', HINTS, READ, OURS);
   // Its price was held for so many answers.
   if ((numberOf(body.n) ?? 1) > 1) unsupported.add('n', 'more than one answer');
@@ -42,8 +43,10 @@ export function readChat(
     legacyCalls: new LegacyCalls(),
     unsupported,
   };
-  for (const [index, message] of records(body.messages).entries())
+  for (const [index, message] of records(body.messages).entries()) {
     readMessage(message, `messages[${index}].`, reading);
+    if (index % TURNS_AT_ONCE === TURNS_AT_ONCE - 1) yield 'read';
+  }
   return {
     system: reading.system,
     turns: reading.turns,

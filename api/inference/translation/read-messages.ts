@@ -17,19 +17,22 @@ import { cacheOf } from './cache-marks.ts';
 import { messagesTools, readMessagesChoice, readMessagesTools } from './read-messages-tools.ts';
 import { isStrictSchema } from './strict-schema.ts';
 import { callerTool, callerToolsIn, ToolNaming } from './tool-names.ts';
+import { TURNS_AT_ONCE } from './turns-at-once.ts';
 
 /** Reads a messages body that passed its schema and policy. */
-export function readMessages(
+export function* readMessages(
   body: Readonly<Record<string, unknown>>,
   unsupported: UnsupportedFields,
-): Conversation {
+): Generator<string, Conversation> {
   unsupported.unknown(body, '', HINTS, READ, OURS);
   const tools = messagesTools(body);
   const naming = new ToolNaming(callerToolsIn(tools.map(({ tool }) => tool)));
   const system = readTexts(body.system, 'system', unsupported);
   const reading: Reading = { system, turns: [], naming, unsupported };
-  for (const [index, message] of records(body.messages).entries())
+  for (const [index, message] of records(body.messages).entries()) {
     readMessage(message, `messages[${index}].`, reading);
+    if (index % TURNS_AT_ONCE === TURNS_AT_ONCE - 1) yield 'read';
+  }
   const choice = unsupported.record(body.tool_choice, 'tool_choice');
   const one = unsupported.boolean(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use');
   return {

@@ -18,12 +18,13 @@ import { readToolList, readTools, type ToolReading } from './read-responses-tool
 import { callerTool, callerToolsIn, namespaceOf, ToolNaming } from './tool-names.ts';
 import { readSearchCall, readSearchOutput, SEARCH_CALL, SEARCH_OUTPUT } from './tool-search.ts';
 import { verbosityAt } from './tool-words.ts';
+import { TURNS_AT_ONCE } from './turns-at-once.ts';
 
 /** Of a responses body that passed its schema and policy. */
-export function readResponses(
+export function* readResponses(
   body: Readonly<Record<string, unknown>>,
   unsupported: UnsupportedFields,
-): Conversation {
+): Generator<string, Conversation> {
   unsupported.unknown(body, '', HINTS, READ, OURS);
   const system: TextPart[] =
     textOf(body.instructions) === '' ? [] : [{ type: 'text', text: textOf(body.instructions) }];
@@ -39,7 +40,10 @@ export function readResponses(
     naming,
     unsupported,
   };
-  for (const [index, item] of items.entries()) readItem(item, `input[${index}].`, reading);
+  for (const [index, item] of items.entries()) {
+    readItem(item, `input[${index}].`, reading);
+    if (index % TURNS_AT_ONCE === TURNS_AT_ONCE - 1) yield 'read';
+  }
   const text = unsupported.record(body.text, 'text');
   unsupported.unknown(text, 'text.', TEXT);
   nameIncluded(body.include, unsupported);

@@ -57,7 +57,7 @@ export function* translateInSteps(
   const unsupported = UnsupportedFields.ofRequest();
   nameUnsupportedPlugins(value, unsupported);
   nameUnsupportedOrder(value.provider, unsupported);
-  const read = readers[from](value, unsupported);
+  const read = yield* readers[from](value, unsupported);
   if (from === 'messages' && !(to === 'chat' && marksPrefill(asked)))
     refusePrefill(value.messages, unsupported);
   yield 'read';
@@ -236,7 +236,7 @@ function* write(
   if (to === 'messages') return yield* writeMessages(conversation, asked, unsupported, marks);
   const body =
     to === 'chat'
-      ? writeChat(conversation, asked, unsupported, marks)
+      ? yield* writeChat(conversation, asked, unsupported, marks)
       : to.write(conversation, asked, unsupported);
   return { body, argumentNames: NO_NAMES };
 }
@@ -253,7 +253,10 @@ export const cannotBeSent = ({ param, words }: UnsupportedField): ApiError =>
 const readers: Readonly<
   Record<
     FormatName,
-    (body: Readonly<Record<string, unknown>>, unsupported: UnsupportedFields) => Conversation
+    (
+      body: Readonly<Record<string, unknown>>,
+      unsupported: UnsupportedFields,
+    ) => Generator<string, Conversation>
   >
 > = { chat: readChat, responses: readResponses, messages: readMessages };
 

@@ -18,28 +18,32 @@ import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import type { NumberMarks } from '../json/number-marks.ts';
 import { gptLimits, writeChatEffort, writeChatSampling } from './gpt-limits.ts';
 import { chatCallsOf, objectSchema, refuseLoneChoice } from './tool-words.ts';
+import { TURNS_AT_ONCE } from './turns-at-once.ts';
 import { writeReasoning } from './write-reasoning.ts';
 
-/** The body for a provider that speaks the chat format, but for what the gateway writes into every body. */
-export function writeChat(
+/**
+ * The body for a provider that speaks the chat format, but for what the gateway writes into every body. It yields the names of its steps.
+ */
+export function* writeChat(
   conversation: Conversation,
   { upstreamModel, outputTokensCap, dialect }: AskedModel,
   unsupported: UnsupportedFields,
   marks: NumberMarks,
-): object {
+): Generator<string, object> {
   const { turns, tools, toolChoice, verbosity } = conversation;
   const limits = gptLimits(upstreamModel);
   const rests = dialect.restsByThinking && conversation.reasoning?.enabled === false;
   const effort = rests ? 'none' : writeChatEffort(conversation, outputTokensCap, dialect.efforts, limits);
   refuseLoneChoice(conversation, unsupported);
   if (verbosity !== null && !dialect.takesVerbosity) unsupported.leaveOut(verbosity.at);
+  const messages = yield* writeTurns(turns, dialect, unsupported);
+  yield 'turns';
+  const written = tools.length === 0 ? undefined : writeTools(tools, dialect, unsupported);
+  yield 'tools';
   return {
-    messages: fitTurns(
-      [...writeSystem(conversation, dialect, marks), ...writeTurns(turns, dialect, unsupported)],
-      dialect,
-    ),
+    messages: fitTurns([...writeSystem(conversation, dialect, marks), ...messages], dialect),
     max_tokens: outputTokensCap,
-    tools: tools.length === 0 ? undefined : writeTools(tools, dialect, unsupported),
+    tools: written,
     tool_choice: toolChoice === null || tools.length === 0 ? undefined : writeToolChoice(toolChoice),
     parallel_tool_calls: tools.length === 0 ? undefined : (conversation.parallelToolCalls ?? undefined),
     ...writeChatSampling(conversation, effort, limits, unsupported),
@@ -67,14 +71,19 @@ const writeTags = ({ tags = {} }: Conversation, { chatTags }: AskedDialect): obj
   Object.fromEntries(chatTags.map((name) => [name, tags[name]]));
 
 /** The format takes no images in the results of tools: those come in a message of the user, behind the last of the results. */
-function writeTurns(turns: readonly Turn[], dialect: AskedDialect, unsupported: UnsupportedFields): object[] {
+function* writeTurns(
+  turns: readonly Turn[],
+  dialect: AskedDialect,
+  unsupported: UnsupportedFields,
+): Generator<string, object[]> {
   const messages: object[] = [];
   let images: UserPart[] = [];
   const showImages = (): void => {
     if (images.length > 0) messages.push({ role: 'user', content: writeParts(images, unsupported) });
     images = [];
   };
-  for (const turn of turns) {
+  for (const [index, turn] of turns.entries()) {
+    if (index % TURNS_AT_ONCE === TURNS_AT_ONCE - 1) yield 'turns';
     if (turn.role === 'tool') {
       const seen = turn.parts.filter((part) => part.type !== 'text');
       if (seen.length > 0)

@@ -19,6 +19,7 @@ import { type ClaudeLimits, claudeLimits } from './claude-limits.ts';
 import { writeSampling } from './claude-sampling.ts';
 import { type WrittenSchemas, writeSchemas } from './claude-schemas.ts';
 import { refuseLoneChoice } from './tool-words.ts';
+import { TURNS_AT_ONCE } from './turns-at-once.ts';
 import { cannotForce, isOn, isSentBack, turnsFor, writeEffort, writeThinking } from './write-thinking.ts';
 
 /**
@@ -115,9 +116,9 @@ function* writeTurns(
   const messages: Message[] = [];
   /** The user has said nothing since the last message. */
   let isSilent = false;
-  for (const turn of turns) {
+  for (const [index, turn] of turns.entries()) {
     const role = turn.role === 'assistant' ? 'assistant' : 'user';
-    if (room.readChars >= READ_AT_ONCE) {
+    if (room.readChars >= READ_AT_ONCE || index % TURNS_AT_ONCE === TURNS_AT_ONCE - 1) {
       room.readChars = 0;
       yield 'write';
     }
