@@ -24,7 +24,7 @@ const VALUES = shareOf(JSON_VALUES_MAX) - 200;
 /** The same of tools and of the form of an answer. */
 const TOOL_KEYS = shareOf(TOOL_KEYS_MAX) - 100;
 const TOOL_VALUES = shareOf(TOOL_ENTRIES_MAX) - 600;
-const MEMBERS = BODY_MEMBERS_MAX - 10;
+const MEMBERS = shareOf(BODY_MEMBERS_MAX) - 10;
 const MESSAGES = shareOf(MESSAGES_MAX) - 10;
 /** A comma and a bracket each. */
 const EMPTIES = Math.floor(VALUES * 0.45);

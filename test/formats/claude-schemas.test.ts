@@ -268,7 +268,7 @@ describe('a schema with a choice at its top', () => {
   });
 
   it('is read in a time that grows only with its length', () => {
-    const length = 5_000;
+    const length = 2_000;
     const chain = Object.fromEntries(
       Array.from({ length }, (_, index) => {
         const next = { $ref: `#/$defs/d${index + 1}` };

@@ -9,7 +9,7 @@ import { writeBody } from '../../api/inference/formats/edit-member.ts';
 import { leaveOutForeignReasoning } from '../../api/inference/formats/foreign-reasoning.ts';
 import { markIssuer, readIssuer } from '../../api/inference/formats/signed-reasoning.ts';
 import { recordOf, records } from '../../api/inference/formats/values.ts';
-import { MemberChanges, rebuildJsonObject, scanJsonObject } from '../../api/inference/json/json-object.ts';
+import { MemberChanges, scanJsonObject } from '../../api/inference/json/json-object.ts';
 import {
   type TranslationTarget,
   translateRequest,
@@ -292,7 +292,7 @@ describe('calls that another model has made', () => {
     if (typeof body === 'string') throw new Error(body);
     const changes = new MemberChanges();
     signForeignCallsIn(body, upstreamModel, changes);
-    const shown = JSON.parse(rebuildJsonObject(body, changes).toString());
+    const shown = JSON.parse(runAtOnce(writeBody(body, changes)).toString());
     return shown.messages[1].tool_calls;
   };
 

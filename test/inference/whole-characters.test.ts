@@ -4,9 +4,9 @@ import { wholeCharacters } from '../../api/inference/json/whole-characters.ts';
 import { dialects } from '../../api/providers/openai/dialects.ts';
 import { at, sent } from './at-dialect.ts';
 
-/* A half of a character, as a client writes it that cuts a text inside an emoji, becomes the sign for a character that cannot be read. */
+/* Halves of characters beyond any number that a conversation has become the sign for a character that cannot be read. */
 
-const whole = (text: string): string => wholeCharacters(Buffer.from(text)).toString();
+const whole = (text: string): string => wholeCharacters(Buffer.from(text), 0).toString();
 
 describe('a JSON text with halves of characters', () => {
   it.each([
@@ -54,25 +54,22 @@ describe('a JSON text with halves of characters', () => {
   });
 });
 
-describe('a request that is written anew for its provider', () => {
+describe('a request that is changed for its provider', () => {
   // `JSON.stringify` writes the half as an escape, as clients do.
-  const messages = [{ role: 'user', content: 'a\ud83d' }];
+  const saying = (content: string) => [{ role: 'user', content }];
+  const many = '\ud83d'.repeat(20_000);
+  const translated = (content: string): unknown =>
+    sent('chat', { messages: saying(content) }, at(dialects.other, ['messages'])).messages;
 
-  it('has the sign for a half of a character, so that the provider takes it', () => {
-    const translated = sent('chat', { messages }, at(dialects.other, ['messages']));
-    expect(translated.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'a\ufffd' }] }]);
+  it('has the sign for each half where there are more than any conversation has', () => {
+    expect(translated(many)).toMatchObject([{ content: [{ text: '\ufffd'.repeat(20_000) }] }]);
+    const messages = [{ role: 'developer', content: 'b' }, ...saying(many)];
+    const edited = sent('chat', { messages }, at(dialects.vllm)).messages;
+    expect(edited).toMatchObject([{ role: 'system' }, { content: '\ufffd'.repeat(20_000) }]);
   });
 
-  it('has it where a message is written anew', () => {
-    const withDeveloper = { messages: [{ role: 'developer', content: 'b' }, ...messages] };
-    const edited = sent('chat', withDeveloper, at(dialects.vllm));
-    expect(edited.messages).toMatchObject([
-      { role: 'system', content: 'b' },
-      { role: 'user', content: 'a\ufffd' },
-    ]);
-  });
-
-  it('has the half as it was sent where nothing is written anew', () => {
-    expect(sent('chat', { messages }, at(dialects.other)).messages).toMatchObject([{ content: 'a\ud83d' }]);
+  it('has fewer halves as they were sent, and all of them where nothing is changed', () => {
+    expect(translated('a\ud83d')).toMatchObject([{ content: [{ text: 'a\ud83d' }] }]);
+    expect(sent('chat', { messages: saying(many) }, at(dialects.other)).messages).toEqual(saying(many));
   });
 });

@@ -39,7 +39,7 @@ export interface AskedBody {
   media: MediaCount;
   /** The server is no router. */
   plain: boolean;
-  /** What of the parameters of functions is changed; `null`: they are sent as they are, or are translated. */
+  /** How the parameters of functions are changed; `null`: they are sent as they are, or are translated. */
   parameters: ParameterFit | null;
 }
 
