@@ -130,7 +130,7 @@ export const imageLink = (id: string) => ({
 
 export type ParsedRequest<T> = { ok: true; request: T } | { ok: false; error: ApiError };
 
-/** The schema looks at each member that it does not know, and a body may have 60,000 of them. */
+/** The schema looks at each member that it does not know, and a body may have thousands of them. */
 function withoutUnknown(schema: z.ZodType, body: unknown): unknown {
   if (!(schema instanceof z.ZodObject) || !isRecord(body)) return body;
   if (Object.keys(body).length < MANY_MEMBERS) return body;

@@ -193,7 +193,7 @@ const isListed = ({ fields }: Dialect, format: FormatName, key: string): boolean
 
 const CAPS: ReadonlySet<string> = new Set(['max_tokens', 'max_completion_tokens', 'max_output_tokens']);
 
-/** Read where it lies, because a body may have 60,000 such members. What is longer asks for something. */
+/** Read where it lies, because a body may have thousands of such members. What is longer asks for something. */
 function asksNothing({ bytes }: JsonObject, { key, valueStartsAt, endsAt }: JsonMember): boolean {
   if (bytes[valueStartsAt] === NULL_BEGINS) return true;
   if (!maySayNothing(key) || endsAt - valueStartsAt > NOTHING_CHARS_MAX) return false;

@@ -266,7 +266,7 @@ function* translate(
   return translated;
 }
 
-/** The caller's request without halves of characters, which are dear to print and which no vendor takes. */
+/** The caller's request without halves of characters where it has very many, because they are dear to print. */
 function* withWholeCharacters(
   object: JsonObject,
   value: Wanted['value'],
