@@ -6,9 +6,9 @@ import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
 import { allowedBetas } from '../providers/messages-betas.ts';
 import { readsUsage } from '../providers/router-clients.ts';
-import { type Admitted, admitCall, admitInSteps, type Routes } from './admit/admit.ts';
+import { type Admitted, admitInSteps, type Routes } from './admit/admit.ts';
 import type { CallPlan } from './admit/call-plan.ts';
-import { type ParsedBody, parseBodyInSteps } from './admit/parse-body.ts';
+import { parseBodyInSteps } from './admit/parse-body.ts';
 import {
   mayHoldFiles,
   type PlacedBody,
@@ -16,7 +16,7 @@ import {
   type PlaceImage,
   placeInlineImages,
 } from './admit/place-inline-images.ts';
-import { LARGE_BODY_BYTES, runAtOnce, runInTurns } from './admit/steps.ts';
+import { runSteps } from './admit/steps.ts';
 import type { CallFormat } from './formats/call-format.ts';
 import type { Gateway } from './hold/gateway.ts';
 import { ignoredHeader } from './hold/ignored-fields.ts';
@@ -98,7 +98,7 @@ async function placeImages(
   body: Buffer,
 ): Promise<PlacedBody | ApiError> {
   // A body that is refused anyway is refused as it was sent.
-  const parsed = await parse(body);
+  const parsed = await runSteps(body.length, parseBodyInSteps(body));
   if (isApiError(parsed)) return { body, images: [] };
   const { value } = parsed;
   return await placeInlineImages(place, name, { bytes: body, value }, gateway.limits().linksPerCall);
@@ -113,22 +113,13 @@ function withoutPlaced(
   return linked.filter(({ link }) => !placed.has(link));
 }
 
-const parse = async (body: Buffer): Promise<ParsedBody | ApiError> =>
-  body.length < LARGE_BODY_BYTES
-    ? runAtOnce(parseBodyInSteps(body))
-    : await runInTurns(parseBodyInSteps(body));
-
 /** A large body is admitted in turns of the event loop of its own, the hold and the request in another one. */
-async function admit(
+const admit = async (
   format: CallFormat,
   body: Buffer,
   agentStatus: AgentStatus,
   routes: Routes,
-): Promise<Admitted> {
-  return body.length < LARGE_BODY_BYTES
-    ? admitCall(format, body, agentStatus, routes)
-    : await runInTurns(admitInSteps(format, body, agentStatus, routes));
-}
+): Promise<Admitted> => await runSteps(body.length, admitInSteps(format, body, agentStatus, routes));
 
 const routesOf = ({ catalog, health, files, limits }: Gateway, agentId: number): Routes => ({
   catalog,

@@ -43,7 +43,7 @@ export const targets: ReadonlyMap<string, HostileTarget> = new Map<string, Hosti
 /**
  * Returns what each turn of the event loop costs that a large body takes before its provider is asked, in order. Images in it are found
  * where they are to be kept, it is admitted in steps (`admitInSteps`), and it is sent in a turn of its own. A body that is refused
- * gets no further.
+ * gets no further. Short steps share a turn (`runSteps`), so a turn may be a millisecond longer than its longest step.
  */
 export function measureTurns<Cost>(
   format: FormatName,

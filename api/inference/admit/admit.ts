@@ -1,5 +1,6 @@
 import type { Catalog } from '#core/catalog/catalog.ts';
 import type { AgentStatus } from '#core/ledger/machine/state.ts';
+import { TOOL_ENTRIES_MAX, TOOL_KEYS_MAX } from '#core/limits.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { refuseAgent } from '../hold/refuse-start.ts';
@@ -77,7 +78,8 @@ function* checkBody(
   agentStatus: AgentStatus,
   links: LinkRules,
 ): Steps<ReadCall | ApiError> {
-  const tooLarge = refuseManyToolKeys(value);
+  const mayHaveManyToolKeys = object.keyCount > TOOL_KEYS_MAX || object.valueCount > TOOL_ENTRIES_MAX;
+  const tooLarge = mayHaveManyToolKeys ? refuseManyToolKeys(value) : null;
   if (tooLarge !== null) return tooLarge;
   const checked = format.readRequest(value);
   if (!checked.ok) return checked.error;

@@ -5,7 +5,7 @@ import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { type InlineFile, inlineFilesIn } from '../linked-images/inline-files.ts';
 import { DOCUMENT_ADVICE, tooManyLinks } from '../linked-images/linked-media.ts';
-import { LARGE_BODY_BYTES, runAtOnce, runInTurns, type Steps } from './steps.ts';
+import { runSteps, type Steps } from './steps.ts';
 
 /** The upload as which an image of a request would be kept. */
 export interface PlacedImage {
@@ -45,7 +45,7 @@ export async function placeInlineImages(
   const unchanged = { body: bytes, images: [] };
   const marks = new NumberMarks();
   const finding = findInlineFiles(marks, format, bytes, value);
-  const { files, marked } = bytes.length < LARGE_BODY_BYTES ? runAtOnce(finding) : await runInTurns(finding);
+  const { files, marked } = await runSteps(bytes.length, finding);
   if (files.length === 0) return unchanged;
   const tooMany = files[linksMax];
   if (tooMany !== undefined) return tooManyLinks(linksMax, tooMany.param);

@@ -1,3 +1,4 @@
+import { systemClock } from '#core/clock.ts';
 import { nextTurn } from '#core/wait.ts';
 
 /**
@@ -7,7 +8,7 @@ import { nextTurn } from '#core/wait.ts';
 export type Steps<T> = Generator<string, T>;
 
 /** From this length on a body is worked on in turns of its own. */
-export const LARGE_BODY_BYTES = 256 * 1024;
+const LARGE_BODY_BYTES = 256 * 1024;
 
 /** For a small body, whose steps together are shorter than the wait for a turn. */
 export function runAtOnce<T>(steps: Steps<T>): T {
@@ -16,11 +17,21 @@ export function runAtOnce<T>(steps: Steps<T>): T {
   return step.value;
 }
 
-/** Each step in a turn of its own, so that other calls are served in between. */
-export async function runInTurns<T>(steps: Steps<T>): Promise<T> {
+/** Other calls are served between the steps of a large body. */
+export const runSteps = <T>(bodyBytes: number, steps: Steps<T>): T | Promise<T> =>
+  bodyBytes < LARGE_BODY_BYTES ? runAtOnce(steps) : runInTurns(steps);
+
+/** Steps that are shorter than this together share a turn: the tools of one body alone may take a thousand steps. */
+const SHARED_TURN_MS = 1;
+
+async function runInTurns<T>(steps: Steps<T>): Promise<T> {
+  let beganAtMs = systemClock.monotonicMs();
   let step = steps.next();
   while (step.done !== true) {
-    await nextTurn();
+    if (systemClock.monotonicMs() - beganAtMs >= SHARED_TURN_MS) {
+      await nextTurn();
+      beganAtMs = systemClock.monotonicMs();
+    }
     step = steps.next();
   }
   return step.value;

@@ -2,7 +2,7 @@ import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
 import { isApiError } from '../../contract/errors.ts';
-import { LARGE_BODY_BYTES, runAtOnce, runInTurns, type Steps } from '../admit/steps.ts';
+import { runSteps, type Steps } from '../admit/steps.ts';
 import { failureOf } from '../hold/call-failure.ts';
 import { imagesToInline, inlineImages, isOver, type SentBody } from '../linked-images/inline-images.ts';
 import { refuseWait } from '../routing/skip-open-endpoints.ts';
@@ -23,9 +23,7 @@ import { warnOperator } from './warn-operator.ts';
 /** Runs the call at its present candidate. What the attempt showed of the endpoint decides where later calls go. */
 export async function runAttempt(call: RunningCall): Promise<Attempt> {
   call.startOver();
-  const building = buildBody(call);
-  const isLarge = call.options.plan.body.bytes.length >= LARGE_BODY_BYTES;
-  const built = isLarge ? await runInTurns(building) : runAtOnce(building);
+  const built = await runSteps(call.options.plan.body.bytes.length, buildBody(call));
   if (isOver(call)) return failed(failureOf(call, 'aborted'), true);
   const images = imagesToInline(call.provider, call.options.plan.linkedImages);
   if (images.length === 0) return await askProvider(call, { bytes: built, done: noop });
