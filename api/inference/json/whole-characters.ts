@@ -20,7 +20,7 @@ const HALVES_MAX = 10_000;
  * to print each, and four megabytes hold 700,000. Returns the same text where it has fewer.
  */
 export function wholeCharacters(bytes: Buffer, halvesMax = HALVES_MAX): Buffer {
-  if (!bytes.includes(BACKSLASH)) return bytes;
+  if (bytes.length < halvesMax * ESCAPE_BYTES || !bytes.includes(BACKSLASH)) return bytes;
   let whole = bytes;
   let halves = 0;
   for (let at = 0; at < bytes.length; at++) {
