@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { readJsonObject } from '../../api/inference/json/json-object.ts';
-import { piecesOf, relayStream } from './relay-stream.ts';
+import { relayEvents } from './relay-stream.ts';
 
 /* A call without usage pays for the text that its caller is shown, whatever shape its server gives it. */
 
@@ -162,22 +162,6 @@ const responses = {
     .map(([output, joined]): Event => ({ ...response, output, output_text: joined })),
 };
 
-async function relayed(format: FormatName, events: readonly Event[]) {
-  const reader = callFormats[format].openStream({
-    ...{ upstreamModel: 'm', publicModel: 'm', showUsage: false, ownId: 'own', createdAtS: 1 },
-  });
-  const lines = events.map((event) => {
-    const name = format === 'chat' ? '' : `event: ${String(event.type)}\n`;
-    return `${name}data: ${JSON.stringify(event)}\n\n`;
-  });
-  const { text: passed } = await relayStream(reader, piecesOf(lines.join(''), 1_000_000));
-  const identity = { id: 'own', createdAtS: 1, nowS: 1, model: 'm' };
-  const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
-  const last = reader.isComplete() ? reader.end({ identity, shown: null, tokens }).toString() : '';
-  const shown = passed + last;
-  return { shown, countedBytes: reader.text.bytes };
-}
-
 const markCount = (shown: string): number => shown.split(MARK).length - 1;
 
 describe.each<[FormatName, { stream: fc.Arbitrary<Event[]>; whole: fc.Arbitrary<Event> }]>([
@@ -188,7 +172,7 @@ describe.each<[FormatName, { stream: fc.Arbitrary<Event[]>; whole: fc.Arbitrary<
   it('counts text if its stream shows text, and never more than came', async () => {
     await fc.assert(
       fc.asyncProperty(stream, async (events) => {
-        const { shown, countedBytes } = await relayed(format, events);
+        const { shown, countedBytes } = await relayEvents(format, events);
         if (markCount(shown) > 0) expect(countedBytes).toBeGreaterThan(0);
         expect(countedBytes).toBeLessThanOrEqual(Buffer.byteLength(JSON.stringify(events)));
       }),
@@ -270,7 +254,7 @@ describe('an answer of responses that is cut, or whose last event has nothing of
     const begun = { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } };
     const end = { type: 'response.completed', response: { ...response, output: [] } };
     for (const events of [[event], [begun, event], [begun, event, end]]) {
-      const { countedBytes } = await relayed('responses', events);
+      const { countedBytes } = await relayEvents('responses', events);
       expect(countedBytes).toBeGreaterThanOrEqual(said.length);
       expect(countedBytes).toBeLessThan(2 * said.length);
     }
@@ -278,7 +262,7 @@ describe('an answer of responses that is cut, or whose last event has nothing of
 
   it('does not count the pages that a search has found', async () => {
     const sources = [{ type: 'url', url: `https://example.com/${'a'.repeat(2_000)}` }];
-    const { countedBytes } = await relayed('responses', [
+    const { countedBytes } = await relayEvents('responses', [
       added(call('web_search_call', { action: { type: 'search', query: said, sources } })),
     ]);
     expect(countedBytes).toBeLessThan(2 * said.length);

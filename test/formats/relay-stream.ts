@@ -1,4 +1,6 @@
+import type { FormatName } from '#core/catalog/catalog.ts';
 import type { StreamReader } from '../../api/inference/formats/call-format.ts';
+import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { type StreamEnd, StreamRelay } from '../../api/inference/upstream/stream-relay.ts';
 import { fakeCaller, fakeUpstream } from '../inference/fake-ends.ts';
 
@@ -45,4 +47,23 @@ export function piecesOf(text: string, bytesAtOnce: number): Buffer[] {
   for (let at = 0; at < bytes.length; at += bytesAtOnce)
     pieces.push(Buffer.from(bytes.subarray(at, at + bytesAtOnce)));
   return pieces;
+}
+
+/** A stream of these events as its caller sees it, and the bytes of text that it is charged for where it has no usage. */
+export async function relayEvents(
+  format: FormatName,
+  events: readonly Readonly<Record<string, unknown>>[],
+): Promise<{ shown: string; countedBytes: number }> {
+  const reader = callFormats[format].openStream({
+    ...{ upstreamModel: 'm', publicModel: 'm', showUsage: false, ownId: 'own', createdAtS: 1 },
+  });
+  const lines = events.map((event) => {
+    const name = format === 'chat' ? '' : `event: ${String(event.type)}\n`;
+    return `${name}data: ${JSON.stringify(event)}\n\n`;
+  });
+  const { text: passed } = await relayStream(reader, piecesOf(lines.join(''), 1_000_000));
+  const identity = { id: 'own', createdAtS: 1, nowS: 1, model: 'm' };
+  const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
+  const last = reader.isComplete() ? reader.end({ identity, shown: null, tokens }).toString() : '';
+  return { shown: passed + last, countedBytes: reader.text.bytes };
 }

@@ -3,7 +3,7 @@ import type { FormatName } from '#core/catalog/catalog.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { readJsonObject } from '../../api/inference/json/json-object.ts';
 import { openSource } from '../../api/inference/translation/translate-answer.ts';
-import { piecesOf, relayStream } from './relay-stream.ts';
+import { relayEvents } from './relay-stream.ts';
 
 /* A call without usage pays for each text that its caller is shown, and for each of them once, wherever the server has it. */
 
@@ -260,21 +260,6 @@ const wholes: [string, FormatName, Event, number?][] = [
   ],
 ];
 
-async function relayed(format: FormatName, events: readonly Event[]) {
-  const reader = callFormats[format].openStream({
-    ...{ upstreamModel: 'm', publicModel: 'm', showUsage: false, ownId: 'own', createdAtS: 1 },
-  });
-  const lines = events.map((event) => {
-    const name = format === 'chat' ? '' : `event: ${String(event.type)}\n`;
-    return `${name}data: ${JSON.stringify(event)}\n\n`;
-  });
-  const { text: passed } = await relayStream(reader, piecesOf(lines.join(''), 1_000_000));
-  const identity = { id: 'own', createdAtS: 1, nowS: 1, model: 'm' };
-  const tokens = { prompt: 3, completion: 2, reasoning: null, cached: 0 };
-  const last = reader.isComplete() ? reader.end({ identity, shown: null, tokens }).toString() : '';
-  return { shown: passed + last, bytes: reader.text.bytes };
-}
-
 function assembledBytes(format: FormatName, events: readonly Event[]): number {
   const assembly = callFormats[format].openAssembly();
   for (const event of events) {
@@ -297,7 +282,7 @@ function expectTexts(bytes: number, count: number): void {
 
 describe('a text that is shown without usage counts once, whichever way the answer is read', () => {
   it.each(streams)('where a stream has it %s: %s', async (_where, format, events, count = 1) => {
-    const { shown, bytes } = await relayed(format, events);
+    const { shown, countedBytes: bytes } = await relayEvents(format, events);
     expect(shown).toContain(LONG.slice(0, 1_000));
     expectTexts(bytes, count);
     expectTexts(assembledBytes(format, events), count);
@@ -322,7 +307,7 @@ it('pieces of a call beside pieces of text count each, however alike their chunk
     ),
     chatEnd,
   ];
-  const { bytes } = await relayed('chat', events);
+  const { countedBytes: bytes } = await relayEvents('chat', events);
   expect(bytes).toBeGreaterThan(90 * piece.replaceAll(' ', '').length);
   expect([assembledBytes('chat', events), translatedBytes('chat', events)]).toEqual([bytes, bytes]);
 });
@@ -345,7 +330,7 @@ it.each<[FormatName, (text: string) => Event, Event[]]>([
         ? []
         : [messageStart, { type: 'content_block_start', index: 0, content_block: textBlock('') }];
     const texts = ['Rain by noon.', 'Snow by night', 'Ice in the morning.'];
-    const { bytes } = await relayed(format, [...begun, ...texts.map(event), ...end]);
+    const { countedBytes: bytes } = await relayEvents(format, [...begun, ...texts.map(event), ...end]);
     // The first event has one text, and the others have two each.
     expect(bytes).toBe(texts.join('').length + 2 * 'Rain by noon.'.length);
   },
@@ -354,7 +339,7 @@ it.each<[FormatName, (text: string) => Event, Event[]]>([
 it('an image that a server writes into the text is not counted as text, in a stream or in JSON', async () => {
   const image = `![image](data:image/png;base64,${'iVBORw0KGgo'.repeat(1_000)})`;
   const events = [...['Here ', 'it is: ', image].map((content) => chunk({ delta: { content } })), chatEnd];
-  const { bytes } = await relayed('chat', events);
+  const { countedBytes: bytes } = await relayEvents('chat', events);
   expect(bytes).toBeLessThan(60);
   expect(assembledBytes('chat', events)).toBe(bytes);
 });
