@@ -14,7 +14,7 @@ export interface AnswerPlace {
 
 export type PlaceName = 'answer' | 'choice' | 'message' | 'call' | 'function' | 'item' | 'response' | 'usage';
 
-/** Where the members of a record stand: its place, and its format or its type in it. */
+/** Finds the place of a record's members by the record's own place, and by its format or its type there. */
 export function placeOf(name: PlaceName, record: Readonly<Record<string, unknown>>): AnswerPlace {
   if (name === 'answer') return answerPlace(record);
   if (name === 'response') return RESPONSE;

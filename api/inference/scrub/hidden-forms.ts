@@ -45,21 +45,22 @@ export function tellsHidden(json: string, hidden: Hidden): boolean {
   const { parents, modelParts } = formsOf(hidden);
   const lower = json.toLowerCase();
   return (
-    tellsFound(json, hidden) || contains(lower, parents) || modelParts.some((part) => lower.includes(part))
+    tellsFound(json, hidden, lower) ||
+    contains(lower, parents) ||
+    modelParts.some((part) => lower.includes(part))
   );
 }
 
 /** The same of pages that were found: they may write about the model, and lie at an address of the provider's company. */
-export function tellsFound(json: string, hidden: Hidden): boolean {
-  const lower = json.toLowerCase();
-  return tellsOwn(json, hidden) || formsOf(hidden).modelValues.some((value) => lower.includes(value));
+export function tellsFound(json: string, hidden: Hidden, lower = json.toLowerCase()): boolean {
+  return tellsOwn(json, hidden, lower) || formsOf(hidden).modelValues.some((value) => lower.includes(value));
 }
 
 /** The same of words of the caller, who may name any model. */
-export function tellsOwn(json: string, hidden: Hidden): boolean {
+export function tellsOwn(json: string, hidden: Hidden, lower = json.toLowerCase()): boolean {
   const { own, wordKey } = formsOf(hidden);
   if (wordKey !== null && containsWord(json, json, wordKey)) return true;
-  return contains(json.toLowerCase(), own);
+  return contains(lower, own);
 }
 
 const contains = (lower: string, forms: readonly Form[]): boolean =>

@@ -28,7 +28,7 @@ export function addressesOf({ baseUrl }: Hidden['provider']): string[] {
 const labelsOf = (host: string): string[] =>
   /[a-z]/i.test(host) && !host.includes(':') ? host.split('.') : [];
 
-/** What else names a provider: the operator's id of it, labels of its host, and parts of its path such as an account. */
+/** Other names of a provider are the operator's id of it, labels of its host, and parts of its path such as an account. */
 export function namesIn({ id, baseUrl }: Hidden['provider']): string[] {
   const { hostname = '', pathname = '' } = URL.parse(baseUrl) ?? {};
   const parts = [...labelsOf(hostname), ...pathname.split('/')].map(decodeURIComponentOrSame);
