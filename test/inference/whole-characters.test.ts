@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { wholeCharacters } from '../../api/inference/json/whole-characters.ts';
 import { dialects } from '../../api/providers/openai/dialects.ts';
 import { at, sent } from './at-dialect.ts';
 
 /* Halves of characters beyond any number that a conversation has become the sign for a character that cannot be read. */
 
-const whole = (text: string): string => wholeCharacters(Buffer.from(text), 0).toString();
+const whole = (text: string): string => runAtOnce(wholeCharacters(Buffer.from(text), 0)).toString();
 
 describe('a JSON text with halves of characters', () => {
   it.each([
@@ -51,6 +52,20 @@ describe('a JSON text with halves of characters', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it('says the same wherever a piece of a megabyte ends', () => {
+    const unit = '\\ud83d\\ude00\\ud83d\\\\';
+    for (let shift = 0; shift < unit.length; shift++) {
+      const text = `"${'a'.repeat(shift)}${unit.repeat(120_000)}"`;
+      // A difference would be shown by a megabyte of text.
+      expect(
+        whole(text) ===
+          JSON.stringify(JSON.parse(text).toWellFormed())
+            .replaceAll('\ufffd', '\\ufffd')
+            .replaceAll('\u{1f600}', unit.slice(0, 12)),
+      ).toBe(true);
+    }
   });
 });
 

@@ -30,9 +30,7 @@ export function* writeBody(body: JsonObject, changes: MemberChanges): Steps<Buff
     const bytes = sentBytes(body, member, changes);
     if (bytes === null) continue;
     const marks = new NumberMarks();
-    const whole = wholeCharacters(bytes);
-    yield 'whole characters';
-    const given = yield* readValue(whole, marks);
+    const given = yield* readValue(yield* wholeCharacters(bytes), marks);
     let value = given;
     for (const edit of edits) {
       if (value === undefined) break;

@@ -1,3 +1,5 @@
+import type { Steps } from '../admit/steps.ts';
+
 const BACKSLASH = 0x5c;
 const SMALL_U = 0x75;
 const FIRST_HALF = 0xd800;
@@ -15,28 +17,43 @@ const LOWER_BIT = 0x20;
 /** A client that cuts texts inside an emoji leaves one half a text. They pass as they were sent. */
 const HALVES_MAX = 10_000;
 
+/** As many bytes are searched in one turn of the event loop. */
+const PIECE_BYTES = 1024 * 1024;
+
 /**
  * A JSON text without escapes of half a character, where it has more of them than any conversation: V8 takes an eighth of a microsecond
  * to print each, and four megabytes hold 700,000. Returns the same text where it has fewer.
  */
-export function wholeCharacters(bytes: Buffer, halvesMax = HALVES_MAX): Buffer {
+export function* wholeCharacters(bytes: Buffer, halvesMax = HALVES_MAX): Steps<Buffer> {
   if (bytes.length < halvesMax * ESCAPE_BYTES || !bytes.includes(BACKSLASH)) return bytes;
-  let whole = bytes;
+  const whole = Buffer.from(bytes);
   let halves = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    if (bytes[at] !== BACKSLASH || bytes[++at] !== SMALL_U) continue;
-    const code = codeAt(bytes, at);
+  for (let at = 0; at < bytes.length; ) {
+    const piece = replaceHalves(whole, at);
+    halves += piece.halves;
+    at = piece.end;
+    yield 'whole characters';
+  }
+  return halves > halvesMax ? whole : bytes;
+}
+
+/** Writes the sign for a character that cannot be read over each half in a piece of the text. Its end is never inside an escape. */
+function replaceHalves(text: Buffer, from: number): { halves: number; end: number } {
+  let halves = 0;
+  let at = from;
+  for (const end = Math.min(text.length, from + PIECE_BYTES); at < end; at++) {
+    if (text[at] !== BACKSLASH || text[++at] !== SMALL_U) continue;
+    const code = codeAt(text, at);
     if (code < FIRST_HALF || code >= BEHIND_HALVES) continue;
-    const next = code < SECOND_HALF && bytes[at + 5] === BACKSLASH ? codeAt(bytes, at + ESCAPE_BYTES) : -1;
+    const next = code < SECOND_HALF && text[at + 5] === BACKSLASH ? codeAt(text, at + ESCAPE_BYTES) : -1;
     if (next >= SECOND_HALF && next < BEHIND_HALVES) {
       at += ESCAPE_BYTES;
       continue;
     }
     halves++;
-    if (whole === bytes) whole = Buffer.from(bytes);
-    for (let digit = 0; digit < REPLACEMENT.length; digit++) whole[at + 1 + digit] = REPLACEMENT[digit] ?? 0;
+    for (let digit = 0; digit < REPLACEMENT.length; digit++) text[at + 1 + digit] = REPLACEMENT[digit] ?? 0;
   }
-  return halves > halvesMax ? whole : bytes;
+  return { halves, end: at };
 }
 
 /** The code in an escape whose `u` stands at this place; -1: there is none. Most escapes are read no further than `d`. */

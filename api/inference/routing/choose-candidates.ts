@@ -271,9 +271,8 @@ function* withWholeCharacters(
   object: JsonObject,
   value: Wanted['value'],
 ): Steps<Pick<Wanted, 'object' | 'value'>> {
-  const bytes = wholeCharacters(object.bytes);
+  const bytes = yield* wholeCharacters(object.bytes);
   if (bytes === object.bytes) return { object, value };
-  yield 'whole characters';
   const read = yield* readJsonObjectInSteps(bytes, { keysMax: JSON_KEYS_MAX, valuesMax: JSON_VALUES_MAX });
   return typeof read === 'string' ? { object, value } : read;
 }
