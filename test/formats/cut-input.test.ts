@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { inputOf, readInput } from '../../api/inference/formats/tool-input.ts';
 import { wholePartOf } from '../../api/inference/json/cut-json.ts';
 import { NumberMarks } from '../../api/inference/json/number-marks.ts';
+import { cpuMsOf } from '../support/cpu-time.ts';
 import { shownCollected, shownStream, shownWhole } from './shown-answers.ts';
 
 /* The input of a call that was cut is what the official SDK reads from the stream of it. */
@@ -62,6 +63,8 @@ it.each([
   ['{"town":"Oslo","wet":tr', { town: 'Oslo' }],
   ['{"wet":true', { wet: true }],
   ['{"at":[59.91,10.7', { at: [59.91] }],
+  ['{"at":[59.91,1.5e-', { at: [59.91] }],
+  ['{"at":[59.91,-', { at: [59.91] }],
   ['{"at":[{"n":1},{"e":', { at: [{ n: 1 }, {}] }],
   ['{"id":12345678901234567890,"x', { id: 12_345_678_901_234_567_890n }],
 ])('of %s it is the part that is whole', (json, whole) => {
@@ -85,6 +88,10 @@ it.each([
   "{'a':1",
   '{"a":1 hello',
   '{"a":nul,',
+  '{"a":1-',
+  '{"a":1t',
+  '{"a":[1-',
+  '{"a":1.e',
 ])('a text that is no beginning of an object is passed on as it is: %s', (json) => {
   expect(shown(json)).toEqual({ arguments: json });
 });
@@ -97,10 +104,11 @@ describe('a cut text of megabytes', () => {
     ['of letters', `{"a":${'t'.repeat(2_000_000)}`],
     ['of items', `{"a":[${'1,'.repeat(500_000)}`],
   ])('%s is read at once', (_of, json) => {
-    const from = performance.now();
-    wholePartOf(json);
-    shown(json);
-    expect(performance.now() - from).toBeLessThan(5_000);
+    const cpuMs = cpuMsOf(() => {
+      wholePartOf(json);
+      shown(json);
+    });
+    expect(cpuMs).toBeLessThan(5_000);
   });
 });
 

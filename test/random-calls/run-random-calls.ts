@@ -146,7 +146,9 @@ async function compare(
   return figures;
 }
 
-const REFUSED_UNHELD = ['provider_unavailable', 'service_unavailable'];
+/** A hold that is written later than the gate waits is given back as soon as it is there, or never comes to be. */
+const HELD_TOO_LATE = 'service_unavailable';
+const REFUSED_UNHELD = ['provider_unavailable', HELD_TOO_LATE];
 
 /** What the client saw is what left the balance; a call that failed before its answer began is free. */
 function expectAsTold(each: Told, record: CallRecord, add: (name: string) => void): void {
@@ -162,8 +164,9 @@ function expectAsTold(each: Told, record: CallRecord, add: (name: string) => voi
     expect(each.cost !== null, describeCall(each)).toBe(call.showsUsage);
   }
   if (status !== 200) {
-    // Nothing was to go wrong, but that where it was to fall back to rests, too.
-    expect(call.trouble === 'none' && call.fallback === null, describeCall(each)).toBe(false);
+    // Nothing was to go wrong, but that where it was to fall back to rests, too, or that a busy machine wrote the hold too late.
+    const isExpected = call.trouble !== 'none' || call.fallback !== null || each.code === HELD_TOO_LATE;
+    expect(isExpected, describeCall(each)).toBe(true);
     expect(chargedNanoUsd, describeCall(each)).toBe(0n);
     add('failed');
   }

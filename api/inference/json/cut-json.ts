@@ -1,6 +1,6 @@
 /**
  * The JSON that a cut text had come to: what was begun last is left out, and what is open is closed, so `{"a":1,"b":"x` is `{"a":1}`.
- * Official SDKs show the arguments of a cut call so. `null`: the text is no beginning of JSON. Numbers and escapes are not checked.
+ * Official SDKs show the arguments of a cut call so. `null`: the text is no beginning of JSON. Escapes are not checked, nor numbers before the last.
  */
 export function wholePartOf(json: string): string | null {
   const closing: string[] = [];
@@ -58,12 +58,13 @@ function endOfScalar(json: string, from: number): number | null {
   const end = endOfRun(json, from);
   const word = json.slice(from, end);
   if (LITERALS.includes(word)) return end;
-  const isCut = end === json.length;
-  if (NUMBER_BEGIN.test(word)) return isCut ? CUT : end;
-  return isCut && LITERALS.some((literal) => literal.startsWith(word)) ? CUT : null;
+  if (end < json.length) return NUMBER_BEGIN.test(word) ? end : null;
+  return CUT_NUMBER.test(word) || LITERALS.some((literal) => literal.startsWith(word)) ? CUT : null;
 }
 
-const NUMBER_BEGIN = /^-?\d|^-$/;
+const NUMBER_BEGIN = /^-?\d/;
+/** All that a number may begin with. */
+const CUT_NUMBER = /^-?(?:(?:0|[1-9]\d*)(?:\.(?:\d+(?:[eE][+-]?\d*)?)?|[eE][+-]?\d*)?)?$/;
 
 /** Behind the letters, digits and signs of a number or a name. */
 function endOfRun(json: string, from: number): number {
