@@ -69,7 +69,25 @@ export function withBetasOf(fields: readonly string[], sent: string | null): str
 export const betaHeaders = (sent: string): Readonly<Record<string, string>> => ({ 'anthropic-beta': sent });
 
 /** The fields that a server does not take, because their betas are not among those that it is sent. */
-export function fieldsWithoutBeta(sent: string | null): readonly string[] {
-  const on = new Set(sent?.split(',') ?? []);
-  return betas.flatMap(({ name, fields }) => (on.has(name) ? [] : fields));
+export function fieldsWithoutBeta(sent: string | null): readonly BetaField[] {
+  if (sent === null) return betaFields;
+  const on = sent.split(',');
+  return betaFields.filter(({ beta }) => !on.includes(beta));
+}
+
+/** Most calls are sent without betas, and each is looked at for all of these fields. */
+const betaFields: readonly BetaField[] = betas.flatMap(({ name: beta, fields }) =>
+  fields.map((path) => {
+    const [member = '', inner = ''] = path.split('.');
+    return { beta, path, member, inner };
+  }),
+);
+
+export interface BetaField {
+  beta: string;
+  path: string;
+  /** The body's own member; `messages[]` for any message. */
+  member: string;
+  /** The member of that one which needs the beta; empty: the whole one does. */
+  inner: string;
 }

@@ -21,6 +21,8 @@ const NEEDLES = [
 const THINKING = Buffer.from('"thinking":');
 const SIGNATURE = Buffer.from('"signature":');
 const REASONING = Buffer.from('"reasoning"');
+/** Ends the type of every part that may be foreign. Most conversations have none, and are searched for this alone. */
+const TYPE = { messages: Buffer.from('thinking"'), input: REASONING };
 /** It ends the types of other items that are encrypted. */
 const COMPACTION = Buffer.from('compaction"');
 const ENCRYPTED = Buffer.from('"encrypted_content"');
@@ -37,7 +39,7 @@ export function leaveOutForeignReasoning(
   changes: MemberChanges,
 ): void {
   const bytes = sentBytes(body, member, changes);
-  if (bytes === null) return;
+  if (bytes === null || !bytes.includes(TYPE[member])) return;
   const isSigned = member === 'messages' && /claude/i.test(upstreamModel);
   const mayBeForeign =
     NEEDLES.some((needle) => bytes.includes(needle)) ||
@@ -58,9 +60,8 @@ const lacksSignature = (bytes: Buffer): boolean => countOf(bytes, THINKING) > co
 
 /** Clients that ask for the encrypted form send it with every item, and their bodies are not parsed. */
 const mayLackEncrypted = (bytes: Buffer): boolean =>
-  bytes.includes(REASONING) &&
-  (NOT_ENCRYPTED.some((needle) => bytes.includes(needle)) ||
-    countOf(bytes, REASONING) + countOf(bytes, COMPACTION) > countOf(bytes, ENCRYPTED));
+  NOT_ENCRYPTED.some((needle) => bytes.includes(needle)) ||
+  countOf(bytes, REASONING) + countOf(bytes, COMPACTION) > countOf(bytes, ENCRYPTED);
 
 function countOf(bytes: Buffer, needle: Buffer): number {
   let count = 0;

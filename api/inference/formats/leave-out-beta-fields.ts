@@ -1,5 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import { fieldsWithoutBeta } from '../../providers/messages-betas.ts';
+import { type BetaField, fieldsWithoutBeta } from '../../providers/messages-betas.ts';
 import type { JsonObject, MemberChanges } from '../json/json-object.ts';
 import { editMember, sentBytes } from './edit-member.ts';
 
@@ -15,13 +15,16 @@ const MARKED = ['messages', 'system', 'tools', 'cache_control'] as const;
 
 /** The fields that stand in a body and whose betas are not sent. */
 export function betaFieldsIn(value: Readonly<Record<string, unknown>>, sent: string | null): string[] {
-  return fieldsWithoutBeta(sent).filter((field) => {
-    if (field === CACHE_SCOPE) return MARKED.some((member) => hasScope(value[member], member));
-    const [member = '', inner = ''] = field.split('.');
-    if (member === ANY_MESSAGE) return isListOf(value.messages, (message) => inner in message);
-    const given = value[member];
-    return inner === '' ? (given ?? null) !== null : isRecord(given) && inner in given;
-  });
+  const found: string[] = [];
+  for (const field of fieldsWithoutBeta(sent)) if (standsIn(value, field)) found.push(field.path);
+  return found;
+}
+
+function standsIn(value: Readonly<Record<string, unknown>>, { path, member, inner }: BetaField): boolean {
+  if (path === CACHE_SCOPE) return MARKED.some((marked) => hasScope(value[marked], marked));
+  if (member === ANY_MESSAGE) return isListOf(value.messages, (message) => inner in message);
+  const given = value[member];
+  return inner === '' ? (given ?? null) !== null : isRecord(given) && inner in given;
 }
 
 /** Leaves the fields out of a body, on top of what is changed in it already. */

@@ -1,5 +1,6 @@
 import type { Reasoning, ToolChoice } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
+import { onceByName } from './once-by-name.ts';
 import type { UnsupportedFields } from './unsupported-fields.ts';
 
 /** The members of `reasoning` in a chat body. `summary` asks for what is shown anyway, where reasoning is shown. */
@@ -76,13 +77,13 @@ export interface ClaudeVersion {
  *
  * @returns `null`: another vendor's model. A name without a version is that of the newest.
  */
-export function claudeVersion(upstreamModel: string): ClaudeVersion | null {
+export const claudeVersion = onceByName((upstreamModel): ClaudeVersion | null => {
   const name = upstreamModel.toLowerCase();
   if (!name.includes('claude')) return null;
   const version = CLAUDE_VERSION.exec(name);
   if (version === null) return { major: Number.POSITIVE_INFINITY, minor: 0 };
   return { major: Number(version[1]), minor: Number(version[2] ?? 0) };
-}
+});
 
 export const isNewer = (one: ClaudeVersion, other: ClaudeVersion): boolean =>
   one.major > other.major || (one.major === other.major && one.minor > other.minor);

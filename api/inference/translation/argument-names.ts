@@ -67,7 +67,11 @@ function describedAs(name: string, schema: unknown): unknown {
 
 /** The same the other way: the names of the arguments at the provider by the caller's. */
 export const givenNames = (names: ArgumentNames): ArgumentNames =>
-  new Map([...names].map(([tool, own]) => [tool, new Map([...own].map(([fitted, name]) => [name, fitted]))]));
+  names.size === 0
+    ? names
+    : new Map(
+        [...names].map(([tool, own]) => [tool, new Map([...own].map(([fitted, name]) => [name, fitted]))]),
+      );
 
 /** The arguments of an earlier call, under the names that the provider knows. */
 export function givenArguments(

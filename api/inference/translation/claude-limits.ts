@@ -1,3 +1,4 @@
+import { onceByName } from '../formats/once-by-name.ts';
 import { type ClaudeVersion, claudeVersion, isNewer } from '../formats/reasoning-words.ts';
 
 /*
@@ -119,7 +120,7 @@ const LAST_QUIET = version(4, 8);
 const LAST_FREE_THINKER = version(4, 7);
 
 /** @returns `null`: another vendor's model, of which no limits are known. */
-export function claudeLimits(upstreamModel: string): ClaudeLimits | null {
+export const claudeLimits = onceByName((upstreamModel): ClaudeLimits | null => {
   const known = claudeVersion(upstreamModel);
   if (known === null) return null;
   const name = upstreamModel.toLowerCase();
@@ -138,7 +139,7 @@ export function claudeLimits(upstreamModel: string): ClaudeLimits | null {
     forcedTools: binds ? ofFamily.forcesThen : forcesBefore,
     thinkingOff: binds ? ofFamily.offThen : ofFamily.offBefore,
   };
-}
+});
 
 function version(major: number, minor: number): ClaudeVersion {
   return { major, minor };

@@ -1,4 +1,5 @@
 import type { Conversation } from '#core/conversation/conversation.ts';
+import { onceByName } from '../formats/once-by-name.ts';
 import { effortOf, takenEffort } from '../formats/reasoning-words.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 
@@ -84,13 +85,13 @@ const OF_O_SERIES: GptLimits = {
 };
 
 /** @returns `null`: another model, of which no limits are known. */
-export function gptLimits(upstreamModel: string): GptLimits | null {
+export const gptLimits = onceByName((upstreamModel): GptLimits | null => {
   const name = upstreamModel.toLowerCase();
   const [, major, minor] = GPT.exec(name) ?? [];
   if (major === undefined) return O_SERIES.test(name) ? OF_O_SERIES : null;
   const version = Number(major) * 100 + Number(minor ?? 0);
   return BY_VERSION.find(({ from }) => version >= from)?.limits ?? null;
-}
+});
 
 const NONE = 'none';
 

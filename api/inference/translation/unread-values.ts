@@ -44,8 +44,8 @@ interface UnreadMember {
   member: string;
   /** `EACH` stands for every entry of a list. */
   paths: readonly (readonly string[])[];
-  /** A text that stands in every value in which the paths lead anywhere; missing: the value is always read. */
-  holds?: string;
+  /** Stands in every value in which the paths lead anywhere; missing: the value is always read. */
+  holds?: Buffer;
 }
 
 const TOOLS = [
@@ -61,13 +61,13 @@ const UNREAD: Readonly<Record<FormatName, readonly UnreadMember[]>> = {
   ],
   responses: [
     { member: 'tools', paths: TOOLS },
-    { member: 'input', paths: TOOLS.map((path) => [EACH, 'tools', ...path]), holds: '"tools"' },
+    { member: 'input', paths: TOOLS.map((path) => [EACH, 'tools', ...path]), holds: Buffer.from('"tools"') },
     {
       member: 'input',
       paths: ['operation', 'action', 'actions'].map((name) => [EACH, name]),
-      holds: '_call"',
+      holds: Buffer.from('_call"'),
     },
-    { member: 'input', paths: [[EACH, 'arguments']], holds: '"tool_search_call"' },
+    { member: 'input', paths: [[EACH, 'arguments']], holds: Buffer.from('"tool_search_call"') },
     { member: 'text', paths: [['format', 'schema']] },
   ],
   messages: [
@@ -86,7 +86,7 @@ const UNREAD: Readonly<Record<FormatName, readonly UnreadMember[]>> = {
         [EACH, 'content', EACH, 'input'],
         [EACH, 'content', EACH, 'tool', 'definition', 'input_schema'],
       ],
-      holds: '"input',
+      holds: Buffer.from('"input'),
     },
   ],
 };
