@@ -439,7 +439,7 @@ it('the items of a last event that have other ids there are found in a time that
     const last = scanned({ status: 'completed', output: items.map((item) => ({ ...item, id: 'other' })) });
     return () => expect(repair.output(last, count)).not.toBe(null);
   };
-  /** So many items in all, in answers of so many. */
+  /** Returns the time that the ends of `answers` answers take, each with `count` items. */
   const msOf = (answers: number, count: number): number => {
     const ends = Array.from({ length: answers }, () => ended(count));
     return cpuMsOf(() => {
@@ -447,6 +447,6 @@ it('the items of a last event that have other ids there are found in a time that
     });
   };
   msOf(16, 200);
-  // Where each item was looked for among all of its answer, the long ones took sixteen times as long.
+  // A search through the whole answer for each of its items would make the long answers sixteen times as slow.
   expect(msOf(3, 3_200)).toBeLessThan(5 * msOf(48, 200));
 });

@@ -165,10 +165,11 @@ function expectAsTold(each: Told, record: CallRecord, add: (name: string) => voi
   }
   if (status !== 200) {
     // Nothing was to go wrong, but that where it was to fall back to rests, too, or that a busy machine wrote the hold too late.
-    const isExpected = call.trouble !== 'none' || call.fallback !== null || each.code === HELD_TOO_LATE;
+    const isLate = each.code === HELD_TOO_LATE;
+    const isExpected = call.trouble !== 'none' || call.fallback !== null || isLate;
     expect(isExpected, describeCall(each)).toBe(true);
     expect(chargedNanoUsd, describeCall(each)).toBe(0n);
-    add('failed');
+    add(isLate ? 'refused' : 'failed');
   }
 }
 

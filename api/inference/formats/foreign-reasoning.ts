@@ -21,7 +21,7 @@ const NEEDLES = [
 const THINKING = Buffer.from('"thinking":');
 const SIGNATURE = Buffer.from('"signature":');
 const REASONING = Buffer.from('"reasoning"');
-/** Ends the type of every part that may be foreign. Most conversations have none, and are searched for this alone. */
+/** The type of every part that may be foreign ends so. Most conversations have none, and are searched for this alone. */
 const TYPE = { messages: Buffer.from('thinking"'), input: REASONING };
 /** It ends the types of other items that are encrypted. */
 const COMPACTION = Buffer.from('compaction"');

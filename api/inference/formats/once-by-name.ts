@@ -1,4 +1,4 @@
-/** As many names of models as an operator's lists have. */
+/** An operator's lists have fewer names of models than this. */
 const NAMES_MAX = 10_000;
 
 /** Finds out once what the name of a model tells, because each call asks, and some of it takes several patterns. */

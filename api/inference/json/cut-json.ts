@@ -1,6 +1,7 @@
 /**
  * The JSON that a cut text had come to: what was begun last is left out, and what is open is closed, so `{"a":1,"b":"x` is `{"a":1}`.
- * Official SDKs show the arguments of a cut call so. `null`: the text is no beginning of JSON. Escapes are not checked, nor numbers before the last.
+ * Official SDKs show the arguments of a cut call so. `null`: the text is no beginning of JSON. Escapes and all numbers
+ * but one at its end are not checked.
  */
 export function wholePartOf(json: string): string | null {
   const closing: string[] = [];
@@ -63,7 +64,7 @@ function endOfScalar(json: string, from: number): number | null {
 }
 
 const NUMBER_BEGIN = /^-?\d/;
-/** All that a number may begin with. */
+/** Every number that was cut looks like this. */
 const CUT_NUMBER = /^-?(?:(?:0|[1-9]\d*)(?:\.(?:\d+(?:[eE][+-]?\d*)?)?|[eE][+-]?\d*)?)?$/;
 
 /** Behind the letters, digits and signs of a number or a name. */

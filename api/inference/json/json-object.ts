@@ -64,7 +64,7 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 const SMALL_E = 0x65;
 const LARGE_E = 0x45;
-/** By byte: 1 where the scan does something, outside a string. */
+/** It holds 1 for each byte at which the scan does something, outside a string. */
 const isStructural = new Uint8Array(256);
 for (const code of [
   QUOTE,

@@ -17,7 +17,7 @@ const LOWER_BIT = 0x20;
 /** A client that cuts texts inside an emoji leaves one half a text. They pass as they were sent. */
 const HALVES_MAX = 10_000;
 
-/** As many bytes are searched in one turn of the event loop. */
+/** One turn of the event loop searches this many bytes. */
 const PIECE_BYTES = 1024 * 1024;
 
 /**

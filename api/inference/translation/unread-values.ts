@@ -44,7 +44,7 @@ interface UnreadMember {
   member: string;
   /** `EACH` stands for every entry of a list. */
   paths: readonly (readonly string[])[];
-  /** Stands in every value in which the paths lead anywhere; missing: the value is always read. */
+  /** Every value in which the paths lead anywhere has this text; missing: the value is always read. */
   holds?: Buffer;
 }
 
