@@ -8,6 +8,7 @@ import {
   TOOL_ENTRIES_MAX,
   TOOL_KEYS_MAX,
 } from '#core/limits.ts';
+import { PARSED_AT_ONCE } from '../../api/inference/json/parse-in-steps.ts';
 
 /*
  * The dearest bodies that fit into four megabytes and into the bounds of keys and values, as JSON text. Each is one idea of
@@ -150,6 +151,17 @@ const withParts =
   (count: number, part: (format: FormatName, at: number) => string): Make =>
   (format) =>
     body(format, user(`[${fitting(count, (at) => part(format, at))}]`));
+
+/** Whatever has this text in it is searched for images that are to be kept. */
+const IMAGE_TEXT = ',"z":";base64,"';
+/** A message of these parts, in a body that is searched for images. */
+const withImage =
+  (parts: string): Make =>
+  (format) =>
+    body(format, user(`[${parts}]`), IMAGE_TEXT);
+/** So many values that they are parsed in pieces. */
+const MANY = shareOf(2 * PARSED_AT_ONCE);
+const MANY_ONES = list(MANY, () => '1');
 
 /** A JSON text in a JSON text, and so on: each level doubles the backslashes. */
 const textInText = (levels: number, text: string): string =>
@@ -425,6 +437,31 @@ export const hostileBodies: ReadonlyMap<string, Make> = new Map([
     'many images of some bytes',
     withParts(KEYS / 4, (format) => imagePart(format, 'data:image/png;base64,QUJD')),
   ],
+
+  ['an image among many empty parts', withImage(list(EMPTIES, () => '{}'))],
+  ['an image among many parts of files', withImage(fitting(KEYS - 100, () => '{"type":"file"}'))],
+  [
+    'an image behind many empty messages',
+    (format) =>
+      body(
+        format,
+        list(EMPTIES, () => '{}'),
+        IMAGE_TEXT,
+      ),
+  ],
+  [
+    'an image behind many results',
+    (format) =>
+      body(
+        format,
+        fitting(KEYS - 100, () => '{"output":0}'),
+        IMAGE_TEXT,
+      ),
+  ],
+  ['an image before blanks', withMembers(`"z":";base64,"${' '.repeat(BYTES)}`)],
+  ['an image before one number', withMembers(`"z":";base64,","y":${'1'.repeat(BYTES)}`)],
+  ['many values before blanks', withMembers(`"metadata":[${MANY_ONES}]${' '.repeat(BYTES - 2 * MANY)}`)],
+  ['many values before one number', withMembers(`"metadata":[${MANY_ONES},${'1'.repeat(BYTES - 2 * MANY)}]`)],
 
   [
     'many texts in a message',

@@ -1,11 +1,11 @@
 import type { FormatName, Provider } from '#core/catalog/catalog.ts';
 import { systemClock } from '#core/clock.ts';
 import { isApiError } from '../../api/contract/errors.ts';
-import { admitInSteps } from '../../api/inference/admit/admit.ts';
+import { admitInSteps, type Routes } from '../../api/inference/admit/admit.ts';
 import type { CallPlan } from '../../api/inference/admit/call-plan.ts';
 import { parseBodyInSteps } from '../../api/inference/admit/parse-body.ts';
 import { findInlineFiles, mayHoldFiles } from '../../api/inference/admit/place-inline-images.ts';
-import { runAtOnce, type Steps } from '../../api/inference/admit/steps.ts';
+import type { Steps } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { NumberMarks } from '../../api/inference/json/number-marks.ts';
 import { estimateHold } from '../../api/inference/price/estimate.ts';
@@ -62,18 +62,7 @@ export function measureTurns<Cost>(
     providers: [provider(given)],
   });
   const routes = { catalog, health: plainHealth(systemClock), links: noLinkRules };
-  const turns = new MeasuredTurns(measure);
-  if (mayHoldFiles(bytes)) {
-    const parsed = runAtOnce(parseBodyInSteps(bytes));
-    if (!isApiError(parsed)) {
-      const marks = new NumberMarks();
-      const { marked } = turns.run('images', findInlineFiles(marks, format, bytes, parsed.value));
-      turns.take('images: print', () => marks.print(marked));
-    }
-  }
-  const admitted = turns.run('admit', admitInSteps(callFormats[format], bytes, 'active', routes));
-  if (admitted.ok) turns.run('send', send(admitted.plan));
-  return turns.taken;
+  return measureSteps(wholeCall(format, bytes, routes), measure);
 }
 
 interface Turn<Cost> {
@@ -81,32 +70,37 @@ interface Turn<Cost> {
   cost: Cost;
 }
 
-class MeasuredTurns<Cost> {
-  readonly taken: Turn<Cost>[] = [];
-  readonly #measure: (work: () => unknown) => Cost;
-
-  constructor(measure: (work: () => unknown) => Cost) {
-    this.#measure = measure;
-  }
-
-  take<T>(turn: string, work: () => T): T {
-    const results: { value: T }[] = [];
-    const cost = this.#measure(() => results.push({ value: work() }));
-    this.taken.push({ turn: `${this.taken.length + 1}. ${turn}`, cost });
-    const [{ value } = { value: work() }] = results;
-    return value;
-  }
-
-  run<T>(name: string, steps: Steps<T>): T {
-    for (;;) {
-      const at = this.taken.length;
-      const step = this.take(name, () => steps.next());
-      const turn = this.taken[at];
-      if (turn !== undefined) turn.turn += `: ${step.done === true ? 'end' : step.value}`;
-      if (step.done === true) return step.value;
-    }
-  }
+/** The end of one part of the work shares a turn with the begin of the next one, so all parts are steps of one. */
+function* wholeCall(format: FormatName, bytes: Buffer, routes: Routes): Steps<void> {
+  if (mayHoldFiles(bytes)) yield* findFiles(format, bytes);
+  const admitted = yield* admitInSteps(callFormats[format], bytes, 'active', routes);
+  yield 'admit';
+  if (admitted.ok) yield* send(admitted.plan);
 }
+
+function* findFiles(format: FormatName, bytes: Buffer): Steps<void> {
+  const parsed = yield* parseBodyInSteps(bytes);
+  if (isApiError(parsed)) return;
+  const marks = new NumberMarks();
+  const { marked, files } = yield* findInlineFiles(marks, format, bytes, parsed.value);
+  if (files.length === 0) return;
+  marks.print(marked);
+  yield 'print with links';
+}
+
+function measureSteps<Cost>(steps: Steps<void>, measure: (work: () => unknown) => Cost): Turn<Cost>[] {
+  const turns: Turn<Cost>[] = [];
+  for (let name = ''; name !== END; ) {
+    const cost = measure(() => {
+      const step = steps.next();
+      name = step.done === true ? END : step.value;
+    });
+    turns.push({ turn: `${turns.length + 1}. ${name}`, cost });
+  }
+  return turns;
+}
+
+const END = 'end';
 
 function* send(plan: CallPlan): Steps<Buffer | null> {
   const [candidate] = plan.candidates;

@@ -33,6 +33,18 @@ describe('reasoning that another provider wrote', () => {
     expect(sent('messages', list)).toEqual([user('a'), assistant(own, text('b')), user('c')]);
   });
 
+  it('is found by its type, however that is spelled', () => {
+    const body =
+      '{"messages":[{"role":"assistant","content":[{"type":"redacted_thinkin\\u0067","data":"call_signature:x"},{"type":"text","text":"b"}]}]}';
+    const object = scanJsonObject(Buffer.from(body));
+    if (typeof object === 'string') throw new Error(object);
+    const changes = new MemberChanges();
+    leaveOutForeignReasoning(object, 'messages', CLAUDE, changes);
+    expect(JSON.parse(runAtOnce(writeBody(object, changes)).toString())).toEqual({
+      messages: [assistant(text('b'))],
+    });
+  });
+
   it('takes an answer of nothing else with it, and the turns around it become one', () => {
     const list = [user('a'), assistant(marked), user([text('b')]), assistant(text('c')), user('d')];
     expect(sent('messages', list)).toEqual([user([text('a'), text('b')]), assistant(text('c')), user('d')]);

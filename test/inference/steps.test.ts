@@ -39,6 +39,15 @@ describe('the steps of a large body', () => {
     expect(await turnsDuring(() => runSteps(LARGE, stepsOf(5, takeLong)))).toBeGreaterThanOrEqual(5);
   });
 
+  it.each([
+    [64, 5],
+    [63, 0],
+  ])('take turns of their own in a body of %i KB: at least %i', async (kilobytes, least) => {
+    const turns = await turnsDuring(() => runSteps(kilobytes * 1024, stepsOf(5, takeLong)));
+    expect(turns > 1).toBe(least > 1);
+    expect(turns).toBeGreaterThanOrEqual(least);
+  });
+
   it('share turns where they are short', async () => {
     const turns = await turnsDuring(() =>
       runSteps(

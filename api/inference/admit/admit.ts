@@ -55,7 +55,6 @@ export function* admitInSteps(
 ): Steps<Admitted> {
   const parsed = yield* parseBodyInSteps(bytes);
   if (isApiError(parsed)) return { ok: false, error: parsed };
-  yield 'count keys';
   const read = yield* checkBody(format, parsed, agentStatus, routes.links);
   if (isApiError(read)) return { ok: false, error: read };
   yield 'check';

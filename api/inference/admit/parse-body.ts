@@ -43,6 +43,7 @@ export function* parseBodyInSteps(bytes: Buffer, bounds = bodyBounds): Steps<Par
   yield 'parse';
   const isSmall = object.keyCount + object.valueCount < COUNTED_AT_ONCE;
   const keyCount = isSmall ? countKeys(value) : yield* countKeysInSteps(value);
+  yield 'count keys';
   if (keyCount !== object.keyCount) return badBody('A key stands twice in one object of the body.');
   return read;
 }

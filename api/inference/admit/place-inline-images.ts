@@ -52,7 +52,9 @@ export async function placeInlineImages(
   await nextTurnAfter(bytes.length);
   const placed = await placeAll(place, files);
   if (isApiError(placed)) return placed;
-  return { body: marks.print(marked), images: [...placed.values()] };
+  const body = marks.print(marked);
+  await nextTurnAfter(bytes.length);
+  return { body, images: [...placed.values()] };
 }
 
 /** The files, in a value whose numbers are marked where a float would change their digits. */
@@ -65,7 +67,9 @@ export function* findInlineFiles(
   const withMarks = (yield* marks.parseInSteps(bytes))?.value;
   const marked = isRecord(withMarks) ? withMarks : value;
   yield 'parse with marks';
-  return { marked, files: inlineFilesIn(format, marked) };
+  const files = inlineFilesIn(format, marked);
+  yield 'find files';
+  return { marked, files };
 }
 
 /** The files of each text, in the order of the body. */

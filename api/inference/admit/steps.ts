@@ -7,10 +7,10 @@ import { nextTurn } from '#core/wait.ts';
  */
 export type Steps<T> = Generator<string, T>;
 
-/** From this length on a body is worked on in turns of its own. */
-const LARGE_BODY_BYTES = 256 * 1024;
+/** From this length on a body is worked on in turns of its own: a shorter one that is as dear as can be takes one turn of some milliseconds. */
+const LARGE_BODY_BYTES = 64 * 1024;
 
-/** For a small body, whose steps together are shorter than the wait for a turn. */
+/** For a body whose steps may share a turn. */
 export function runAtOnce<T>(steps: Steps<T>): T {
   let step = steps.next();
   while (step.done !== true) step = steps.next();

@@ -23,6 +23,8 @@ const SIGNATURE = Buffer.from('"signature":');
 const REASONING = Buffer.from('"reasoning"');
 /** The type of every part that may be foreign ends so. Most conversations have none, and are searched for this alone. */
 const TYPE = { messages: Buffer.from('thinking"'), input: REASONING };
+/** Escapes may hide a type. */
+const ESCAPED = Buffer.from('\\u00');
 /** It ends the types of other items that are encrypted. */
 const COMPACTION = Buffer.from('compaction"');
 const ENCRYPTED = Buffer.from('"encrypted_content"');
@@ -39,7 +41,7 @@ export function leaveOutForeignReasoning(
   changes: MemberChanges,
 ): void {
   const bytes = sentBytes(body, member, changes);
-  if (bytes === null || !bytes.includes(TYPE[member])) return;
+  if (bytes === null || !(bytes.includes(TYPE[member]) || bytes.includes(ESCAPED))) return;
   const isSigned = member === 'messages' && /claude/i.test(upstreamModel);
   const mayBeForeign =
     NEEDLES.some((needle) => bytes.includes(needle)) ||

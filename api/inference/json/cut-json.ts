@@ -64,8 +64,8 @@ function endOfScalar(json: string, from: number): number | null {
 }
 
 const NUMBER_BEGIN = /^-?\d/;
-/** Every number that was cut looks like this. */
-const CUT_NUMBER = /^-?(?:(?:0|[1-9]\d*)(?:\.(?:\d+(?:[eE][+-]?\d*)?)?|[eE][+-]?\d*)?)?$/;
+/** Every number that was cut looks like this. Official SDKs leave out one that no JSON has, such as `007`, too. */
+const CUT_NUMBER = /^-?(?:\d[\d.]*(?:[eE][+-]?[\d.]*)*)?$/;
 
 /** Behind the letters, digits and signs of a number or a name. */
 function endOfRun(json: string, from: number): number {

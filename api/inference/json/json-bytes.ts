@@ -1,6 +1,10 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
+/** It holds 1 for each byte at which a scan does something, outside a string: the letters are those of exponents. */
+const isStructural = new Uint8Array(256);
+for (const code of Buffer.from('"{}[]:,eE')) isStructural[code] = 1;
+
 /**
  * @param text The bytes, a character each, which is searched faster than the bytes.
  * @returns The index of the closing quote, or the last index where there is none. A string with an escaped quote mostly has many, so
@@ -18,6 +22,18 @@ export function endOfString(bytes: Buffer, text: string, openedAt: number): numb
     if (code === BACKSLASH) at++;
   }
   return text.length - 1;
+}
+
+/**
+ * A loop of its own, because a text may be blanks and digits alone: V8 makes it fast within the first call, and not a long scan.
+ *
+ * @returns The index of the next byte that is no blank, digit or letter of a value, and no more than `until` or the length.
+ */
+export function skipPlain(bytes: Buffer, from: number, until: number): number {
+  const end = Math.min(until, bytes.length);
+  let at = from;
+  while (at < end && isStructural[bytes[at] ?? 0] === 0) at++;
+  return at;
 }
 
 const isSpace = (code: number | undefined): boolean =>

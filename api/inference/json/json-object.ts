@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer';
 import { isRecord } from '#core/is-record.ts';
 import { ANSWER_DEPTH_MAX, JSON_DEPTH_MAX } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
-import { endOfString, skipSpace, trimSpace } from './json-bytes.ts';
+import { endOfString, skipPlain, skipSpace, trimSpace } from './json-bytes.ts';
 import { decodeKey, disguisedName, lettersOfKey } from './key-spelling.ts';
 import { PARSED_AT_ONCE, parseInSteps } from './parse-in-steps.ts';
 
@@ -64,21 +64,6 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 const SMALL_E = 0x65;
 const LARGE_E = 0x45;
-/** It holds 1 for each byte at which the scan does something, outside a string. */
-const isStructural = new Uint8Array(256);
-for (const code of [
-  QUOTE,
-  OPEN_BRACE,
-  CLOSE_BRACE,
-  OPEN_BRACKET,
-  CLOSE_BRACKET,
-  COLON,
-  COMMA,
-  SMALL_E,
-  LARGE_E,
-])
-  isStructural[code] = 1;
-
 /**
  * Never reads past its bounds and ends on any input, but its ranges mean something only where the bytes are valid
  * JSON: parse the text too. Depth, keys and values are bounded before anything is built from them; keys and values only
@@ -86,6 +71,13 @@ for (const code of [
  */
 export function scanJsonObject(bytes: Buffer, bounds = UNBOUNDED): JsonObject | ScanFailure {
   return scan(bytes, bytes.toString('latin1'), bounds);
+}
+
+function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | ScanFailure {
+  const steps = scanInSteps(bytes, text, bounds);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
 }
 
 /** Scanned and parsed: in ASCII, as most texts are, one string serves both. Not UTF-8 is for the caller to see. */
@@ -99,13 +91,14 @@ export function readJsonObject(
   return typeof object === 'string' ? whyNot(bytes, object) : parseScanned(bytes, latin1, object);
 }
 
-/** The same with a turn of the event loop for the scan, and one or more for the parse. It yields the name of the one that is done. */
+/** The same in turns of the event loop for the scan and the parse. It yields the name of the one that is done. */
 export function* readJsonObjectInSteps(
   bytes: Buffer,
   bounds: JsonBounds,
 ): Generator<string, ReturnType<typeof readJsonObject>> {
   const latin1 = bytes.toString('latin1');
-  const object = scan(bytes, latin1, bounds);
+  yield 'decode';
+  const object = yield* scanInSteps(bytes, latin1, bounds);
   if (typeof object === 'string') return whyNot(bytes, object);
   yield 'scan';
   if (object.keyCount + object.valueCount <= PARSED_AT_ONCE) return parseScanned(bytes, latin1, object);
@@ -139,9 +132,10 @@ const TOLD_APART_BYTES = 64 * 1024;
 
 /**
  * `text` has a character for each byte, so that its places are places in the bytes: a string is searched twice as
- * fast as a buffer, but read a character at a time only where all strings are of one kind, and V8 has several.
+ * fast as a buffer, but read a character at a time only where all strings are of one kind, and V8 has several. It yields behind each
+ * megabyte, because it takes four times as long before V8 has made it fast.
  */
-function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | ScanFailure {
+function* scanInSteps(bytes: Buffer, text: string, bounds: JsonBounds): ScanSteps {
   const { keysMax, valuesMax, depthMax = JSON_DEPTH_MAX } = bounds;
   const objectStartsAt = skipSpace(bytes, 0);
   if (bytes[objectStartsAt] !== OPEN_BRACE) return 'not_an_object';
@@ -158,7 +152,13 @@ function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | Sca
   let stringStartsAt = -1;
   let stringEndsAt = -1;
 
-  for (let at = skipPlain(bytes, objectStartsAt + 1); at < bytes.length; at = skipPlain(bytes, at + 1)) {
+  let pauseAt = objectStartsAt + SCANNED_AT_ONCE_BYTES;
+  for (let at = objectStartsAt + 1; at < bytes.length; at++) {
+    at = skipPlain(bytes, at, pauseAt);
+    if (at >= pauseAt) {
+      pauseAt = at + SCANNED_AT_ONCE_BYTES;
+      yield 'scan a piece';
+    }
     switch (bytes[at]) {
       case QUOTE:
         stringStartsAt = at;
@@ -173,10 +173,7 @@ function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | Sca
         if (letters !== 'small') hasFoldableKey = true;
         if (letters === 'other') disguisedKey ??= disguisedName(bytes, stringStartsAt, stringEndsAt);
         if (depth === 1) {
-          const key =
-            letters === 'other'
-              ? decodeKey(bytes.toString('utf8', stringStartsAt, stringEndsAt))
-              : plainKey(bytes, text, stringStartsAt + 1, stringEndsAt - 1);
+          const key = keyOf(bytes, text, letters, [stringStartsAt, stringEndsAt]);
           member = { key, startsAt: stringStartsAt, valueStartsAt: skipSpace(bytes, at + 1), endsAt: -1 };
         }
         stringStartsAt = -1;
@@ -184,9 +181,8 @@ function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | Sca
       }
       case COMMA:
         if (++valueCount > valuesMax) return 'too_many_values';
-        if (depth > 1 || member === null) break;
-        member.endsAt = trimSpace(bytes, at);
-        members.push(member);
+        if (depth > 1) break;
+        addMember(members, member, bytes, at);
         member = null;
         break;
       case SMALL_E:
@@ -202,25 +198,36 @@ function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | Sca
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
         if (--depth > 0) break;
-        if (member !== null) {
-          member.endsAt = trimSpace(bytes, at);
-          members.push(member);
-        }
+        addMember(members, member, bytes, at);
         return { bytes, members, keyCount, valueCount, hasExponent, disguisedKey, hasFoldableKey };
     }
   }
   return 'not_an_object';
 }
 
-/** A loop of its own, because a text may be blanks and digits alone: V8 makes it fast within the first call, and not the long scan. */
-function skipPlain(bytes: Buffer, from: number): number {
-  let at = from;
-  while (at < bytes.length && isStructural[bytes[at] ?? 0] === 0) at++;
-  return at;
+const SCANNED_AT_ONCE_BYTES = 1024 * 1024;
+
+type ScanSteps = Generator<string, JsonObject | ScanFailure>;
+
+/** @param at Behind its value, and the blanks behind that. */
+function addMember(members: JsonMember[], member: JsonMember | null, bytes: Buffer, at: number): void {
+  if (member === null) return;
+  member.endsAt = trimSpace(bytes, at);
+  members.push(member);
 }
 
 /** A longer slice would refer to the whole text, and keep it in memory for as long as the call lives. */
 const SLICE_COPIED_CHARS_MAX = 12;
+
+const keyOf = (
+  bytes: Buffer,
+  text: string,
+  letters: ReturnType<typeof lettersOfKey>,
+  [startsAt, endsAt]: readonly [number, number],
+): string =>
+  letters === 'other'
+    ? decodeKey(bytes.toString('utf8', startsAt, endsAt))
+    : plainKey(bytes, text, startsAt + 1, endsAt - 1);
 
 const plainKey = (bytes: Buffer, text: string, startsAt: number, endsAt: number): string =>
   endsAt - startsAt <= SLICE_COPIED_CHARS_MAX

@@ -173,21 +173,33 @@ function copyBytes(bytes: Buffer, from: number, until: number, out: Buffer, to: 
 
 /** Changes the bytes in place: what is left is shorter. The quotes of a text inside of a text have a backslash before them. */
 function unmarkNumbers(bytes: Buffer, mark: Buffer): Buffer {
-  let at = Math.max(0, bytes.indexOf(mark));
+  let at = bytes.indexOf(mark);
+  if (at < 0) return bytes;
   let to = at;
   while (at < bytes.length) {
-    const code = bytes[at] ?? 0;
-    if (code !== MARK_LETTER || !isAt(bytes, at, mark)) {
-      bytes[to++] = code;
-      at++;
-      continue;
-    }
     to -= bytes[to - 2] === BACKSLASH ? 2 : 1;
-    at += mark.length;
-    for (; bytes[at] !== QUOTE && bytes[at] !== BACKSLASH; at++) bytes[to++] = bytes[at] ?? 0;
-    at += bytes[at] === BACKSLASH ? 2 : 1;
+    const endsAt = endOfNumber(bytes, at + mark.length);
+    to = copyBytes(bytes, at + mark.length, endsAt, bytes, to);
+    const behind = endsAt + (bytes[endsAt] === BACKSLASH ? 2 : 1);
+    at = nextMark(bytes, behind, mark);
+    to = copyBytes(bytes, behind, at, bytes, to);
   }
   return bytes.subarray(0, to);
+}
+
+/** The index of the quote behind a marked number, or of the backslash before that. */
+function endOfNumber(bytes: Buffer, from: number): number {
+  let at = from;
+  while (bytes[at] !== QUOTE && bytes[at] !== BACKSLASH) at++;
+  return at;
+}
+
+/** The index of the next mark, or the length. Most are near, and a search of V8's costs more than so many bytes. */
+function nextMark(bytes: Buffer, from: number, mark: Buffer): number {
+  const near = Math.min(from + COPIED_RUN_BYTES, bytes.length);
+  for (let at = from; at < near; at++) if (bytes[at] === MARK_LETTER && isAt(bytes, at, mark)) return at;
+  const found = bytes.indexOf(mark, near);
+  return found < 0 ? bytes.length : found;
 }
 
 function isAt(bytes: Buffer, at: number, mark: Buffer): boolean {

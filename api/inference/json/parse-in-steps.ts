@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { isRecord } from '#core/is-record.ts';
 import { parseJson } from '#core/parse-json.ts';
-import { endOfString, skipSpace, trimSpace } from './json-bytes.ts';
+import { endOfString, skipPlain, skipSpace, trimSpace } from './json-bytes.ts';
 
 /*
  * V8 takes a quarter of a microsecond for each short text that it has not seen before, and as much for each new key, so 400,000
@@ -12,6 +12,8 @@ import { endOfString, skipSpace, trimSpace } from './json-bytes.ts';
 
 /** Keys and values that are parsed in one turn of the event loop. */
 export const PARSED_AT_ONCE = 10_000;
+/** Bytes that are looked at for a place to cut in one turn. */
+const LOOKED_AT_ONCE_BYTES = 1024 * 1024;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -59,7 +61,13 @@ export function* parseInSteps(
   let count = 0;
   let stringAt = 0;
   let stringEndsAt = 0;
+  let pauseAt = LOOKED_AT_ONCE_BYTES;
   for (let at = 0; at < bytes.length; at++) {
+    at = skipPlain(bytes, at, pauseAt);
+    if (at >= pauseAt) {
+      yield 'look at a piece';
+      pauseAt = at + LOOKED_AT_ONCE_BYTES;
+    }
     switch (bytes[at]) {
       case QUOTE:
         stringAt = at;

@@ -14,25 +14,42 @@ export interface InlineFile {
 
 type Part = Record<string, unknown>;
 
-/** In the order of the body. Those of earlier searches are the provider's own and stay. */
+/**
+ * In the order of the body. Those of earlier searches are the provider's own and stay. A path is written for what may hold a file alone,
+ * because a body may have hundreds of thousands of items and parts.
+ */
 export function inlineFilesIn(format: FormatName, body: Record<string, unknown>): InlineFile[] {
   const list = format === 'responses' ? 'input' : 'messages';
-  return entries(body[list], list).flatMap(([item, at]) => [
-    ...partsIn(item.content, `${at}.content`),
+  const items = body[list];
+  const found: InlineFile[] = [];
+  if (!Array.isArray(items)) return found;
+  for (const [index, item] of items.entries()) {
+    if (!isRecord(item)) continue;
+    const { content, output } = item;
+    if (Array.isArray(content)) found.push(...filesIn(content, `${list}[${index}].content`));
+    if (output === undefined) continue;
     // A call in responses has here the result of its tool.
-    ...(Array.isArray(item.output)
-      ? partsIn(item.output, `${at}.output`)
-      : partsIn([item.output], `${at}.output`, `${at}.output`)),
-  ]);
+    const at = `${list}[${index}].output`;
+    if (Array.isArray(output)) found.push(...filesIn(output, at));
+    else if (mayHoldFile(output)) found.push(...filesOf(output, at));
+  }
+  return found;
 }
 
-const entries = (list: unknown, param: string): [Part, string][] =>
-  Array.isArray(list)
-    ? list.flatMap((each, at): [Part, string][] => (isRecord(each) ? [[each, `${param}[${at}]`]] : []))
-    : [];
+function filesIn(list: unknown, param: string): InlineFile[] {
+  const found: InlineFile[] = [];
+  if (!Array.isArray(list)) return found;
+  for (const [index, part] of list.entries())
+    if (mayHoldFile(part)) found.push(...filesOf(part, `${param}[${index}]`));
+  return found;
+}
 
-const partsIn = (list: unknown, param: string, onlyAt?: string): InlineFile[] =>
-  entries(list, param).flatMap(([part, at]) => filesOf(part, onlyAt ?? at));
+const mayHoldFile = (part: unknown): part is Part => isRecord(part) && FILE_TYPES.has(part.type);
+
+const FILE_TYPES: ReadonlySet<unknown> = new Set([
+  ...['image_url', 'input_image', 'computer_screenshot', 'input_file', 'file'],
+  ...['image', 'document', 'tool_result', 'search_result'],
+]);
 
 function filesOf(part: Part, param: string): InlineFile[] {
   switch (part.type) {
@@ -57,7 +74,7 @@ function filesOf(part: Part, param: string): InlineFile[] {
       return ofSource(part, `${param}.source`);
     case 'tool_result':
     case 'search_result':
-      return partsIn(part.content, `${param}.content`);
+      return filesIn(part.content, `${param}.content`);
     default:
       return [];
   }
@@ -108,7 +125,7 @@ const DATA_HEAD = /^\s{0,20}data:[^,]{0,200};base64$/i;
 function ofSource(part: Part, param: string): InlineFile[] {
   const { source, type } = part;
   if (!isRecord(source)) return [];
-  if (type === 'document' && source.type === 'content') return partsIn(source.content, `${param}.content`);
+  if (type === 'document' && source.type === 'content') return filesIn(source.content, `${param}.content`);
   if (source.type !== 'base64' || typeof source.data !== 'string') return [];
   return [
     {
