@@ -86,16 +86,22 @@ test('a gateway by itself that is killed while it moves credit ends at its next 
 
   const told = new Map<string, string>();
   let next = 0;
-  /** Until all are told, or nobody answers. */
-  const feed = async (gateway: NodeProcess) => {
+  /**
+   * Until all are told, or nobody answers.
+   *
+   * @param portionTold Called with the time that the portion took.
+   */
+  const feed = async (gateway: NodeProcess, portionTold?: (ms: number) => void) => {
     while (next < trades.length) {
       const records = trades.slice(next, next + PORTION);
+      const beganAtMs = systemClock.monotonicMs();
       const { outcomes } = await ask<Fed>(gateway, `/feeds/${TRADES_TOPIC}`, { records });
       for (const [i, { outcome, reason = '' }] of outcomes.entries()) {
         if (outcome === 'try_again') break;
         told.set(`t${next + i}`, outcome === 'rejected' ? reason : outcome);
       }
       next += outcomes.filter(({ outcome }) => outcome !== 'try_again').length;
+      portionTold?.(systemClock.monotonicMs() - beganAtMs);
     }
   };
   const wasCutOff = () =>
@@ -105,8 +111,11 @@ test('a gateway by itself that is killed while it moves credit ends at its next 
     expect(await inTransit(gateway)).toBe('0');
     // Some that were told before come again.
     next = Math.max(0, next - draw(50));
-    const feeding = feed(gateway).catch(() => undefined);
-    await wait(systemClock, 30 + draw(200));
+    // In the middle of a portion, as long as those take on this machine.
+    const { promise: firstTold, resolve } = Promise.withResolvers<number>();
+    const feeding = feed(gateway, resolve).catch(() => undefined);
+    const portionMs = await Promise.race([firstTold, feeding.then(() => 0)]);
+    await wait(systemClock, draw(Math.max(1, Math.ceil(portionMs))));
     await gateway.stop('SIGKILL');
     await feeding;
   }
