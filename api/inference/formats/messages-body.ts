@@ -5,7 +5,7 @@ import {
   type MemberChanges,
   memberBytes,
   memberText,
-  scanJsonObject,
+  scanJsonObjectInSteps,
 } from '../json/json-object.ts';
 import { fitMessagesCallIds } from './call-id-rules.ts';
 import { writeBody } from './edit-member.ts';
@@ -32,7 +32,7 @@ export function* buildMessagesBody(plan: CallPlan, candidate: Candidate, agentId
     { fields: ['max_tokens'], ownField: 'max_tokens', onlyOwn: false, required: true },
     changes,
   );
-  writeUserId(plan.body, agentId, changes);
+  yield* writeUserId(plan.body, agentId, changes);
   writeDialect('messages', plan, candidate, agentId, changes);
   if (candidate.translated === null) {
     leaveOutForeignReasoning(plan.body, 'messages', candidate.endpoint.upstreamModel, changes);
@@ -49,11 +49,12 @@ export function* buildMessagesBody(plan: CallPlan, candidate: Candidate, agentId
 }
 
 /** Abuse tags are kept per upstream account, which all agents share: each gets its own. */
-function writeUserId(body: JsonObject, agentId: number, changes: MemberChanges): void {
+function* writeUserId(body: JsonObject, agentId: number, changes: MemberChanges): Steps<void> {
   const given = memberBytes(body, 'metadata');
-  const metadata = given === undefined ? 'not_an_object' : scanJsonObject(given);
-  const userId = typeof metadata === 'string' ? undefined : memberText(metadata, 'user_id');
   if (given === undefined) return;
+  const metadata = yield* scanJsonObjectInSteps(given);
+  yield 'scan metadata';
+  const userId = typeof metadata === 'string' ? undefined : memberText(metadata, 'user_id');
   if (userId === undefined || userId === 'null') changes.set('metadata', null);
   else changes.set('metadata', `{"user_id":${callerTag(agentId, userId)}}`);
 }

@@ -73,6 +73,10 @@ export function scanJsonObject(bytes: Buffer, bounds = UNBOUNDED): JsonObject | 
   return scan(bytes, bytes.toString('latin1'), bounds);
 }
 
+/** The same for a large text, in steps that are each short enough for one turn of the event loop. */
+export const scanJsonObjectInSteps = (bytes: Buffer): ScanSteps =>
+  scanInSteps(bytes, bytes.toString('latin1'), UNBOUNDED);
+
 function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | ScanFailure {
   const steps = scanInSteps(bytes, text, bounds);
   let step = steps.next();

@@ -9,7 +9,7 @@ import { nameUnsupportedPlugins } from '../formats/name-unsupported-plugins.ts';
 import { isForcedChoice, nameReasoning, takenEffort } from '../formats/reasoning-words.ts';
 import { type UnsupportedField, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { recordOf, records, textOf } from '../formats/values.ts';
-import { type JsonObject, scanJsonObject } from '../json/json-object.ts';
+import { type JsonObject, scanJsonObjectInSteps } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { translatedTokensMax } from '../price/prompt-bound.ts';
 import type { ArgumentNames } from './argument-names.ts';
@@ -77,7 +77,7 @@ export function* translateInSteps(
   yield 'write';
   const bytes = marks.print(body);
   yield 'print';
-  const object = scanJsonObject(bytes);
+  const object = yield* scanJsonObjectInSteps(bytes);
   // Arguments are a text in one format and stand some levels deep in the other.
   if (object === 'too_deep')
     return cannotBeSent({ param: 'arguments', words: 'tool calls that nest so deep' });
