@@ -170,6 +170,23 @@ describe('a machine that is up', () => {
     machine.set(START_MS + 2 * HOUR_MS);
     expect(clock.now()).toBe(START_MS + 2 * HOUR_MS);
   });
+
+  test('a step back that was believed ends with a jump that is not, so far as the ledger has come', () => {
+    const { machine, clock } = proven();
+    machine.advance(3 * HOUR_MS);
+    const writtenMs = clock.now();
+    clock.followLedger(() => writtenMs);
+    machine.set(writtenMs - 2 * HOUR_MS);
+    clock.now();
+    machine.advance(5 * MINUTE_MS);
+    expect(clock.now()).toBe(writtenMs - 2 * HOUR_MS + 5 * MINUTE_MS);
+
+    machine.set(writtenMs + 3 * DAY_MS);
+    expect(clock.now()).toBe(writtenMs);
+    expect(clock.doubt()).toEqual({ aheadMs: 3 * DAY_MS, needsConfirmation: true });
+    machine.advance(MINUTE_MS);
+    expect(clock.now()).toBe(writtenMs + MINUTE_MS);
+  });
 });
 
 describe('a machine that has just started', () => {

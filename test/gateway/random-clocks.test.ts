@@ -103,6 +103,9 @@ test(`whatever a clock does, no call is refused once it is right, and no credit 
   }
 });
 
+test('a clock that was wrong twice serves again once it is right (seed 914736)', () =>
+  playHistory(914_736, 'SEED=914736'));
+
 async function playHistory(ofSeed: number, hint: string): Promise<void> {
   const draw = createDraw(ofSeed);
   const machine = new Machine();
