@@ -49,7 +49,7 @@ export interface ClockReading {
  * - In a machine's first five minutes, in which it may still learn the time, a jump is believed once it has stood for five
  *   minutes, and a step back at once.
  * - Later a step back is believed once it has stood for five minutes, or another machine's clock has agreed with it for so long.
- *   Where a jump follows it that is not believed, time goes on from the ledger's time.
+ *   It ends where the wall clock jumps past the ledger's time: the time then goes on from there at least.
  *
  * `last` is what the process before this one left; `null` where there was none.
  */
@@ -209,11 +209,12 @@ class DoubtingClock implements TrustedClock {
       return hasStood || !this.#claim.needsConfirmation || this.#isConfirmed(claimedMs, monotonicMs);
     }
     if (claimedMs <= this.#furthestMs + CLOCK_JUMP_MIN_MS) return true;
-    if (wallMs <= this.#ledgerTimeMs() + CLOCK_JUMP_MIN_MS) return true;
+    const ledgerMs = this.#ledgerTimeMs();
+    if (wallMs <= ledgerMs + CLOCK_JUMP_MIN_MS) return true;
     if (this.#isConfirmed(claimedMs, monotonicMs) || (hasStood && !this.#claim.needsConfirmation))
       return true;
     // A step back that was believed is over. The ledger is there already, so this much of the jump can do no harm.
-    this.#believedMs = Math.max(this.#believedMs, this.#ledgerTimeMs() - monotonicMs);
+    this.#believedMs = Math.max(this.#believedMs, ledgerMs - monotonicMs);
     return false;
   }
 

@@ -1,6 +1,7 @@
 import { FORMAT_PATHS } from '#core/catalog/catalog.ts';
 import type { CallFacts } from '#core/events/ledger-event.ts';
 import type { AgentStatus } from '#core/ledger/machine/state.ts';
+import { runSteps } from '#core/steps.ts';
 import type { Caller } from '../contract/caller.ts';
 import { type ApiError, apiError, isApiError } from '../contract/errors.ts';
 import type { HotCallContext } from '../contract/route.ts';
@@ -16,7 +17,6 @@ import {
   type PlaceImage,
   placeInlineImages,
 } from './admit/place-inline-images.ts';
-import { runSteps } from './admit/steps.ts';
 import type { CallFormat } from './formats/call-format.ts';
 import type { Gateway } from './hold/gateway.ts';
 import { ignoredHeader } from './hold/ignored-fields.ts';

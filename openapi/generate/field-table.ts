@@ -2,9 +2,9 @@ import type { Catalog, FormatName, Model, Prices, Provider } from '#core/catalog
 import type { Dialect } from '#core/catalog/dialect.ts';
 import { systemClock } from '#core/clock.ts';
 import { isRecord } from '#core/is-record.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { type ApiError, isApiError } from '../../api/contract/errors.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { imagesToInline } from '../../api/inference/linked-images/inline-images.ts';
 import { createEndpointHealth } from '../../api/inference/routing/endpoint-health.ts';

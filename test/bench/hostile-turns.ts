@@ -1,11 +1,11 @@
 import type { FormatName, Provider } from '#core/catalog/catalog.ts';
 import { systemClock } from '#core/clock.ts';
+import type { Steps } from '#core/steps.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import { admitInSteps, type Routes } from '../../api/inference/admit/admit.ts';
 import type { CallPlan } from '../../api/inference/admit/call-plan.ts';
 import { parseBodyInSteps } from '../../api/inference/admit/parse-body.ts';
 import { findInlineFiles, mayHoldFiles } from '../../api/inference/admit/place-inline-images.ts';
-import type { Steps } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { NumberMarks } from '../../api/inference/json/number-marks.ts';
 import { estimateHold } from '../../api/inference/price/estimate.ts';

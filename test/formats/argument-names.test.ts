@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { records, textOf } from '../../api/inference/formats/values.ts';
 import { fitArgumentNames, OwnArguments } from '../../api/inference/translation/argument-names.ts';
 import { openSource } from '../../api/inference/translation/translate-answer.ts';

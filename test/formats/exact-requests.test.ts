@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { isApiError } from '../../api/contract/errors.ts';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { parseExact } from '../../api/inference/json/exact-json.ts';
 import { scanJsonObject } from '../../api/inference/json/json-object.ts';
 import { NumberMarks } from '../../api/inference/json/number-marks.ts';

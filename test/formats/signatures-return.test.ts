@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FormatName, Provider } from '#core/catalog/catalog.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { recordOf, records } from '../../api/inference/formats/values.ts';
 import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';

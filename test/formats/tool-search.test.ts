@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '#core/steps.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { eventsOfResponse } from '../../api/inference/formats/events-of-response.ts';
 import { recordOf, records, textOf } from '../../api/inference/formats/values.ts';

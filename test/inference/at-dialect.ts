@@ -1,7 +1,7 @@
 import type { Catalog, FormatName } from '#core/catalog/catalog.ts';
 import type { Dialect } from '#core/catalog/dialect.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { requestIn } from '../formats/requests.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { isApiError } from '../../api/contract/errors.ts';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { fitMessagesCallIds } from '../../api/inference/formats/call-id-rules.ts';
 import { writeBody } from '../../api/inference/formats/edit-member.ts';
 import { recordOf, records } from '../../api/inference/formats/values.ts';

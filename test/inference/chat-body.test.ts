@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Catalog } from '#core/catalog/catalog.ts';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { buildChatBody } from '../../api/inference/formats/chat-body.ts';
 import { memberText, scanJsonObject } from '../../api/inference/json/json-object.ts';
 import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { tellSchema } from '../../api/inference/formats/answer-schema.ts';
 import { writeBody } from '../../api/inference/formats/edit-member.ts';
 import { recordOf, records } from '../../api/inference/formats/values.ts';

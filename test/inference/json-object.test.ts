@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { countKeys, countKeysInSteps } from '../../api/inference/json/count-keys.ts';
 import {
   type JsonObject,

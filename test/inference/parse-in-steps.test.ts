@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { PARSED_AT_ONCE, parseInSteps } from '../../api/inference/json/parse-in-steps.ts';
 import { jsonText } from './arbitrary-json.ts';
 

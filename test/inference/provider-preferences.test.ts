@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { buildChatBody } from '../../api/inference/formats/chat-body.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import {

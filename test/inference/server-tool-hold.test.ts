@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName, Prices } from '#core/catalog/catalog.ts';
 import { formatUsd } from '#core/money.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { estimateHold } from '../../api/inference/price/estimate.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';

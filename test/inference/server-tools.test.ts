@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { admitCall } from '../../api/inference/admit/admit.ts';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
 import { callFormats } from '../../api/inference/formats/call-formats.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { FORMATS, requestIn } from '../formats/requests.ts';

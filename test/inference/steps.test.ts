@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runSteps, type Steps } from '../../api/inference/admit/steps.ts';
+import { runSteps, type Steps } from '#core/steps.ts';
 
 /* The steps of a large body let other calls in between, and do not wait for a turn of the event loop more often than that needs. */
 

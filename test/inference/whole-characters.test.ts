@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { wholeCharacters } from '../../api/inference/json/whole-characters.ts';
 import { dialects } from '../../api/providers/openai/dialects.ts';
 import { at, sent } from './at-dialect.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runAtOnce } from '../../api/inference/admit/steps.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { writeBody } from '../../api/inference/formats/edit-member.ts';
 import { betaFieldsIn, leaveOutBetaFields } from '../../api/inference/formats/leave-out-beta-fields.ts';
 import { MemberChanges, scanJsonObject } from '../../api/inference/json/json-object.ts';

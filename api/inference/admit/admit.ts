@@ -1,6 +1,7 @@
 import type { Catalog } from '#core/catalog/catalog.ts';
 import type { AgentStatus } from '#core/ledger/machine/state.ts';
 import { TOOL_ENTRIES_MAX, TOOL_KEYS_MAX } from '#core/limits.ts';
+import { runAtOnce, type Steps } from '#core/steps.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { refuseAgent } from '../hold/refuse-start.ts';
@@ -20,7 +21,6 @@ import { skipOpenEndpoints } from '../routing/skip-open-endpoints.ts';
 import { readServerTools } from '../server-tools/read-server-tools.ts';
 import type { CallPlan } from './call-plan.ts';
 import { parseBodyInSteps } from './parse-body.ts';
-import { runAtOnce, type Steps } from './steps.ts';
 
 /** What is known of those who may run a call. */
 export interface Routes {

@@ -7,10 +7,10 @@ import {
   SHORT_JSON_KEYS_MAX,
   SHORT_JSON_VALUES_MAX,
 } from '#core/limits.ts';
+import { runAtOnce, type Steps } from '#core/steps.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import { countKeys, countKeysInSteps } from '../json/count-keys.ts';
 import { type JsonObject, readJsonObject, readJsonObjectInSteps } from '../json/json-object.ts';
-import { runAtOnce, type Steps } from './steps.ts';
 
 export interface ParsedBody {
   object: JsonObject;

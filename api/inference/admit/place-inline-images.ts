@@ -1,11 +1,11 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
+import { runSteps, type Steps } from '#core/steps.ts';
 import { nextTurn } from '#core/wait.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { type InlineFile, inlineFilesIn } from '../linked-images/inline-files.ts';
 import { DOCUMENT_ADVICE, tooManyLinks } from '../linked-images/linked-media.ts';
-import { runSteps, type Steps } from './steps.ts';
 
 /** The upload as which an image of a request would be kept. */
 export interface PlacedImage {

@@ -1,7 +1,7 @@
 import type { FormatName, UpstreamFormatName } from '#core/catalog/catalog.ts';
+import type { Steps } from '#core/steps.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
-import type { Steps } from '../admit/steps.ts';
 import type { JsonObject } from '../json/json-object.ts';
 import type { LinkRules, MediaCount } from '../linked-images/linked-media.ts';
 import type { TextCount } from '../price/stream-text-count.ts';

@@ -1,6 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
+import type { Steps } from '#core/steps.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
-import type { Steps } from '../admit/steps.ts';
 import { MemberChanges, memberBytes, rebuildJsonObject, scanJsonObject } from '../json/json-object.ts';
 import { modelOutputTokens } from '../price/estimate.ts';
 import { signForeignCallsIn } from './call-signature.ts';

@@ -1,4 +1,4 @@
-import type { Steps } from '../admit/steps.ts';
+import type { Steps } from '#core/steps.ts';
 import { type JsonObject, type MemberChanges, memberBytes, rebuildJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { parseInSteps } from '../json/parse-in-steps.ts';

@@ -1,5 +1,5 @@
+import type { Steps } from '#core/steps.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
-import type { Steps } from '../admit/steps.ts';
 import {
   type JsonObject,
   type MemberChanges,

@@ -1,7 +1,7 @@
 import type { Dialect } from '#core/catalog/dialect.ts';
 import { isRecord } from '#core/is-record.ts';
+import type { Steps } from '#core/steps.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
-import type { Steps } from '../admit/steps.ts';
 import type { JsonObject, MemberChanges } from '../json/json-object.ts';
 import { fitResponsesCallIds } from './call-id-rules.ts';
 import { sayWhoRunsShells } from './caller-shells.ts';

@@ -2,6 +2,7 @@ import { isAscii } from 'node:buffer';
 import { isRecord } from '#core/is-record.ts';
 import { ANSWER_DEPTH_MAX, JSON_DEPTH_MAX } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
+import { runAtOnce, type Steps } from '#core/steps.ts';
 import { endOfString, skipPlain, skipSpace, trimSpace } from './json-bytes.ts';
 import { decodeKey, disguisedName, lettersOfKey } from './key-spelling.ts';
 import { PARSED_AT_ONCE, parseInSteps } from './parse-in-steps.ts';
@@ -64,25 +65,19 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 const SMALL_E = 0x65;
 const LARGE_E = 0x45;
+
 /**
  * Never reads past its bounds and ends on any input, but its ranges mean something only where the bytes are valid
  * JSON: parse the text too. Depth, keys and values are bounded before anything is built from them; keys and values only
  * in what callers send, because an honest answer with log probabilities holds tens of thousands.
  */
 export function scanJsonObject(bytes: Buffer, bounds = UNBOUNDED): JsonObject | ScanFailure {
-  return scan(bytes, bytes.toString('latin1'), bounds);
+  return runAtOnce(scanInSteps(bytes, bytes.toString('latin1'), bounds));
 }
 
 /** The same for a large text, in steps that are each short enough for one turn of the event loop. */
 export const scanJsonObjectInSteps = (bytes: Buffer): ScanSteps =>
   scanInSteps(bytes, bytes.toString('latin1'), UNBOUNDED);
-
-function scan(bytes: Buffer, text: string, bounds: JsonBounds): JsonObject | ScanFailure {
-  const steps = scanInSteps(bytes, text, bounds);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
-  return step.value;
-}
 
 /** Scanned and parsed: in ASCII, as most texts are, one string serves both. Not UTF-8 is for the caller to see. */
 export function readJsonObject(
@@ -91,7 +86,7 @@ export function readJsonObject(
 ): { object: JsonObject; value: Record<string, unknown> } | ScanFailure | 'not_json' {
   const latin1 = bytes.toString('latin1');
   // The scan first: JSON.parse takes a tenth of a second to build the values that four megabytes can name.
-  const object = scan(bytes, latin1, bounds);
+  const object = runAtOnce(scanInSteps(bytes, latin1, bounds));
   return typeof object === 'string' ? whyNot(bytes, object) : parseScanned(bytes, latin1, object);
 }
 
@@ -99,7 +94,7 @@ export function readJsonObject(
 export function* readJsonObjectInSteps(
   bytes: Buffer,
   bounds: JsonBounds,
-): Generator<string, ReturnType<typeof readJsonObject>> {
+): Steps<ReturnType<typeof readJsonObject>> {
   const latin1 = bytes.toString('latin1');
   yield 'decode';
   const object = yield* scanInSteps(bytes, latin1, bounds);
@@ -211,7 +206,7 @@ function* scanInSteps(bytes: Buffer, text: string, bounds: JsonBounds): ScanStep
 
 const SCANNED_AT_ONCE_BYTES = 1024 * 1024;
 
-type ScanSteps = Generator<string, JsonObject | ScanFailure>;
+type ScanSteps = Steps<JsonObject | ScanFailure>;
 
 /** @param at Behind its value, and the blanks behind that. */
 function addMember(members: JsonMember[], member: JsonMember | null, bytes: Buffer, at: number): void {

@@ -1,4 +1,4 @@
-import type { Steps } from '../admit/steps.ts';
+import type { Steps } from '#core/steps.ts';
 
 const BACKSLASH = 0x5c;
 const SMALL_U = 0x75;

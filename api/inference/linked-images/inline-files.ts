@@ -44,41 +44,42 @@ function filesIn(list: unknown, param: string): InlineFile[] {
   return found;
 }
 
-const mayHoldFile = (part: unknown): part is Part => isRecord(part) && FILE_TYPES.has(part.type);
+const mayHoldFile = (part: unknown): part is Part => isRecord(part) && readers.has(part.type);
 
-const FILE_TYPES: ReadonlySet<unknown> = new Set([
-  ...['image_url', 'input_image', 'computer_screenshot', 'input_file', 'file'],
-  ...['image', 'document', 'tool_result', 'search_result'],
-]);
+const filesOf = (part: Part, param: string): InlineFile[] => readers.get(part.type)?.(part, param) ?? [];
 
-function filesOf(part: Part, param: string): InlineFile[] {
-  switch (part.type) {
-    case 'image_url':
-    case 'input_image':
-    case 'computer_screenshot':
-      return isRecord(part.image_url)
-        ? dataLink(part.image_url, 'url', `${param}.image_url.url`)
-        : dataLink(part, 'image_url', `${param}.image_url`);
-    case 'input_file':
-      return dataOf(part.file_data, `${param}.file_data`, (url) =>
-        become(part, { type: 'input_image', image_url: url }),
-      );
-    case 'file':
-      return isRecord(part.file)
-        ? dataOf(part.file.file_data, `${param}.file.file_data`, (url) =>
-            become(part, { type: 'image_url', image_url: { url } }),
-          )
-        : [];
-    case 'image':
-    case 'document':
-      return ofSource(part, `${param}.source`);
-    case 'tool_result':
-    case 'search_result':
-      return filesIn(part.content, `${param}.content`);
-    default:
-      return [];
-  }
+function ofImage(part: Part, param: string): InlineFile[] {
+  return isRecord(part.image_url)
+    ? dataLink(part.image_url, 'url', `${param}.image_url.url`)
+    : dataLink(part, 'image_url', `${param}.image_url`);
 }
+
+const ofInputFile = (part: Part, param: string): InlineFile[] =>
+  dataOf(part.file_data, `${param}.file_data`, (url) =>
+    become(part, { type: 'input_image', image_url: url }),
+  );
+
+const ofFile = (part: Part, param: string): InlineFile[] =>
+  isRecord(part.file)
+    ? dataOf(part.file.file_data, `${param}.file.file_data`, (url) =>
+        become(part, { type: 'image_url', image_url: { url } }),
+      )
+    : [];
+
+const ofResult = (part: Part, param: string): InlineFile[] => filesIn(part.content, `${param}.content`);
+
+/** By the type of a part that may hold a file. */
+const readers: ReadonlyMap<unknown, (part: Part, param: string) => InlineFile[]> = new Map([
+  ['image_url', ofImage],
+  ['input_image', ofImage],
+  ['computer_screenshot', ofImage],
+  ['input_file', ofInputFile],
+  ['file', ofFile],
+  ['image', ofSource],
+  ['document', ofSource],
+  ['tool_result', ofResult],
+  ['search_result', ofResult],
+]);
 
 /** Keeps the object itself, because its list refers to it, and a mark for a cache, which any part may have. */
 function become(part: Part, other: Part): void {
@@ -125,12 +126,13 @@ const DATA_HEAD = /^\s{0,20}data:[^,]{0,200};base64$/i;
 function ofSource(part: Part, param: string): InlineFile[] {
   const { source, type } = part;
   if (!isRecord(source)) return [];
-  if (type === 'document' && source.type === 'content') return filesIn(source.content, `${param}.content`);
+  const at = `${param}.source`;
+  if (type === 'document' && source.type === 'content') return filesIn(source.content, `${at}.content`);
   if (source.type !== 'base64' || typeof source.data !== 'string') return [];
   return [
     {
       base64: source.data,
-      param,
+      param: at,
       isDocument: type === 'document',
       writeLink(url) {
         become(part, { type: 'image', source: { type: 'url', url } });

@@ -3,6 +3,7 @@ import type { ChatTag } from '#core/catalog/dialect.ts';
 import type { AskedModel, Conversation, ToolNames } from '#core/conversation/conversation.ts';
 import type { OwnFormat } from '#core/conversation/own-format.ts';
 import { isRecord } from '#core/is-record.ts';
+import { runAtOnce } from '#core/steps.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import { nameUnsupportedOrder } from '../formats/fit-to-dialect.ts';
 import { nameUnsupportedPlugins } from '../formats/name-unsupported-plugins.ts';
@@ -40,10 +41,7 @@ export function translateRequest(
   asked: AskedModel,
   marks = new NumberMarks(),
 ): TranslatedRequest | ApiError {
-  const steps = translateInSteps(value, from, to, asked, marks);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
-  return step.value;
+  return runAtOnce(translateInSteps(value, from, to, asked, marks));
 }
 
 /** The same for a large body, in steps that are each short enough for one turn of the event loop. */

@@ -1,8 +1,8 @@
 import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
+import { runSteps, type Steps } from '#core/steps.ts';
 import { isApiError } from '../../contract/errors.ts';
-import { runSteps, type Steps } from '../admit/steps.ts';
 import { failureOf } from '../hold/call-failure.ts';
 import { imagesToInline, inlineImages, isOver, type SentBody } from '../linked-images/inline-images.ts';
 import { refuseWait } from '../routing/skip-open-endpoints.ts';

@@ -1,5 +1,5 @@
-import { systemClock } from '#core/clock.ts';
-import { nextTurn } from '#core/wait.ts';
+import { systemClock } from './clock.ts';
+import { nextTurn } from './wait.ts';
 
 /**
  * Work on a body that may be large, in steps that are each short enough for one turn of the event loop. It yields the name
