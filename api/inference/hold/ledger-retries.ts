@@ -1,6 +1,7 @@
 import { type Clock, SECOND_MS, wait } from '#core/clock.ts';
 import type { Finish, FinishResult, Settle, SettleResult } from '#core/ledger/command.ts';
 import type { Executed, Ledger } from '#core/ledger/ledger.ts';
+import { END_AGAIN_MAX_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import type { NanoUsd } from '#core/money.ts';
 
@@ -13,7 +14,6 @@ export type Closing = Settle | Finish;
 type Charged = NanoUsd | null;
 
 const FIRST_WAIT_MS = SECOND_MS / 4;
-const WAIT_MAX_MS = 30 * SECOND_MS;
 
 /**
  * The last step of a call is asked again, with the same id and the same amount, until the journal has it: a hold is
@@ -57,7 +57,7 @@ export class LedgerRetries {
 
   async #carryOn(command: Closing, onClosed: (charged: Charged) => void): Promise<void> {
     let closed = await this.#closes(command);
-    for (let waitMs = FIRST_WAIT_MS; closed === 'open'; waitMs = Math.min(waitMs * 2, WAIT_MAX_MS)) {
+    for (let waitMs = FIRST_WAIT_MS; closed === 'open'; waitMs = Math.min(waitMs * 2, END_AGAIN_MAX_MS)) {
       await wait(this.#options.clock, waitMs);
       closed = await this.#closes(command);
     }

@@ -1,6 +1,7 @@
 import { type Clock, SECOND_MS, wait } from '../../clock.ts';
 import { NotAskedError } from '../../drivers/redis-evaluator.ts';
 import type { CallEnd } from '../../events/ledger-event.ts';
+import { END_AGAIN_MAX_MS } from '../../limits.ts';
 import type { Log } from '../../log.ts';
 import type { VideoJob } from '../../videos/video-job.ts';
 import type { Command, PutKey, Reserve, ResultOf, Settle } from '../command.ts';
@@ -151,7 +152,7 @@ class ShardedLedger implements RedisLedger {
    */
   async #release({ agentId, callId }: Reserve): Promise<void> {
     const settle: Settle = { type: 'settle', agentId, callId, costNanoUsd: 0n, end: NEVER_RAN, cause: 'end' };
-    for (let waitMs = RELEASE_WAIT_MS; !this.#closed; waitMs = Math.min(2 * waitMs, RELEASE_WAIT_MAX_MS)) {
+    for (let waitMs = RELEASE_WAIT_MS; !this.#closed; waitMs = Math.min(2 * waitMs, END_AGAIN_MAX_MS)) {
       await wait(this.#options.clock, waitMs);
       const { result, durable } = await this.execute(settle);
       const isAnswered = result.ok || result.reason !== 'unavailable';
@@ -272,7 +273,6 @@ class ShardedLedger implements RedisLedger {
 }
 
 const RELEASE_WAIT_MS = SECOND_MS / 2;
-const RELEASE_WAIT_MAX_MS = 30 * SECOND_MS;
 
 const NEVER_RAN: CallEnd = {
   outcome: 'failed',
