@@ -5,7 +5,7 @@ import { shardOfAgent } from '#core/ledger/cluster/shards.ts';
 import { ORPHAN_MARGIN_MS } from '#core/limits.ts';
 import { ShardSettlements } from '../../workers/settlement/shard-settlements.ts';
 import { type Operation, readAgent, START_MS, type World } from '../ledger/case.ts';
-import { finish, grant, MINUTES_13, putKey, reserve, setAgent } from '../ledger/commands.ts';
+import { finish, grant, MINUTES_13, pendingPrice, putKey, reserve, setAgent } from '../ledger/commands.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger } from '../support/memory-ledger.ts';
 
@@ -111,6 +111,28 @@ test('a call whose price is open is priced by whoever takes its shard over, in t
   await does(finish(2, { agentId: 1 }));
   await pass(15 * MINUTE_MS);
   expect([await held(1), settlements.waiting]).toEqual([1, 0]);
+  settlements.close();
+});
+
+test('a call that ended while its shard was shut is priced as soon as the shard opens, though nobody told of its end', async () => {
+  const { does, pass, held, settlements } = await start([1]);
+  await pass(2 * SECOND_MS);
+  await does(reserve(1, 100n, { agentId: 1, keyId: 1 }));
+  await does(finish(1, { agentId: 1, pending: { ...pendingPrice, generationId: null } }));
+  expect(await held(1)).toBe(1);
+  settlements.onOpen(1);
+  await pass(30 * SECOND_MS);
+  expect(await held(1)).toBe(0);
+  // A sweep that is under way when the shard opens may have asked before: another one follows it.
+  settlements.onOpen(1);
+  const ended = [
+    does(reserve(2, 100n, { agentId: 1, keyId: 1 })),
+    does(finish(2, { agentId: 1, pending: { ...pendingPrice, generationId: null } })),
+  ];
+  settlements.onOpen(1);
+  await Promise.all(ended);
+  await pass(30 * SECOND_MS);
+  expect(await held(1)).toBe(0);
   settlements.close();
 });
 

@@ -48,8 +48,12 @@ const WAIT_MAX_MS = MINUTE_MS;
 const REREAD_MS = SECOND_MS;
 /** Until a call that found all look-ups taken tries for one again. */
 const TURN_WAIT_MS = SECOND_MS;
+/** After a sweep that threw, and while credit waits for the journal's clock. */
 const SWEEP_AGAIN_MS = MINUTE_MS;
-/** Until a hold that should be over is tried again: its shard was opened just now, or the journal's clock is behind. */
+/**
+ * Until a ledger that could not be asked is asked again, or a hold that should be over is tried again: its shard was opened
+ * just now, or the journal's clock is behind.
+ */
 const DUE_AGAIN_MS = 5 * SECOND_MS;
 const AFTER_HOUR_MS = SECOND_MS;
 
@@ -81,7 +85,9 @@ export class Settlement {
   readonly #options: SettlementOptions;
   readonly #watched = new Map<number, Timer>();
   #lookUps = 0;
+  /** `null`: a sweep is under way, or none has been asked for yet. */
   #sweepTimer: Timer | null = null;
+  #sweepsAgain = false;
   #closed = false;
 
   constructor(options: SettlementOptions) {
@@ -101,6 +107,16 @@ export class Settlement {
     const { firstSweepMs } = this.#options;
     if (firstSweepMs === 0) await this.#sweep(holds);
     else if (!this.#closed) this.#sweepIn(firstSweepMs);
+  }
+
+  /** The ledger was rebuilt, so that calls may have ended of which nobody was told: it is swept now, or once more. */
+  sweepNow(): void {
+    if (this.#closed) return;
+    if (this.#sweepTimer === null) this.#sweepsAgain = true;
+    else {
+      this.#sweepTimer.cancel();
+      void this.#sweep();
+    }
   }
 
   close(): void {
@@ -233,31 +249,36 @@ export class Settlement {
 
   async #sweep(read?: readonly HoldView[] | Unavailable): Promise<void> {
     if (this.#closed) return;
+    this.#sweepTimer = null;
     let waitMs = SWEEP_AGAIN_MS;
     try {
       const holds = read ?? (await this.#options.ledger.listHolds());
-      if ((await this.#expireEnded()) && holds !== 'unavailable') waitMs = await this.#sweepHolds(holds);
+      const expired = await this.#expireEnded();
+      if (holds === 'unavailable' || expired === 'unavailable') waitMs = DUE_AGAIN_MS;
+      else if (expired === 'all') waitMs = await this.#sweepHolds(holds);
     } catch (error) {
       this.#options.log.error('a sweep of the ledger failed, it is tried again', { error });
     }
-    if (!this.#closed) this.#sweepIn(waitMs);
+    if (this.#closed) return;
+    this.#sweepIn(this.#sweepsAgain ? 0 : waitMs);
+    this.#sweepsAgain = false;
   }
 
-  /** False: something is left, because the ledger cannot be asked, or the journal's clock has not come so far. */
-  async #expireEnded(): Promise<boolean> {
+  /** `some`: the journal's clock has not come so far for the rest. */
+  async #expireEnded(): Promise<'all' | 'some' | Unavailable> {
     const { ledger, clock, logTimeMs } = this.#options;
     const nowMs = clock.now();
     const agentIds = await ledger.listEnded(nowMs);
-    if (agentIds === 'unavailable') return false;
+    if (agentIds === 'unavailable') return agentIds;
     let isAll = true;
     for (const agentId of agentIds) {
       // Three clocks have to agree that credit has ended: the log's, Redis' own and this process's.
       const endedByMs = Math.min(nowMs, logTimeMs(agentId));
       const { result } = await ledger.execute({ type: 'expire', agentId, endedByMs });
-      if (!result.ok) return false;
+      if (!result.ok) return 'unavailable';
       if (endedByMs < startOfDayMs(nowMs)) isAll = false;
     }
-    return isAll;
+    return isAll ? 'all' : 'some';
   }
 
   /** Answers when to look again: after the next full hour, for credit ends at midnight, or when a hold falls due. */

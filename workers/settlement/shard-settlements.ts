@@ -47,6 +47,11 @@ export class ShardSettlements {
     void this.#running.get(shard)?.watch(event.agentId, event.callId);
   }
 
+  /** This process leads a shard that was shut until now: what ended meanwhile may not have come as an event. */
+  onOpen(shard: number): void {
+    this.#running.get(shard)?.sweepNow();
+  }
+
   close(): void {
     this.#closed = true;
     this.#timer?.cancel();

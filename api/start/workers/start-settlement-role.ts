@@ -59,6 +59,7 @@ export async function startSettlementRole(parts: WorkerParts): Promise<RunningRo
         clock,
         logger: log,
         onEvent: (event: LedgerEvent) => settlements?.onEvent(event),
+        onOpen: (shard) => settlements?.onOpen(shard),
       }),
     isAway: isRedisAway,
   });

@@ -3,13 +3,21 @@ import { ShardKeys } from '#core/ledger/cluster/redis-keys.ts';
 import type { RedisScripts, ScriptReply } from '#core/ledger/cluster/redis-scripts.ts';
 import { ShardPublisher } from '#core/ledger/cluster/shard-publisher.ts';
 import { PUBLISHER_LEASE_MS } from '#core/limits.ts';
-import { createFakeClock } from '../../support/fake-clock.ts';
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { createMemoryAgentStates } from '../../support/memory-agent-states.ts';
 import { createMemoryLog } from '../../support/memory-log.ts';
 
 const REPLIES: Partial<Record<string, ScriptReply>> = {
   position: ['OK', '1', '0', '0', 'nonce'],
   outbox: ['OK', '1', []],
+};
+
+const passesOn = (clock: FakeClock, publisher: ShardPublisher) => async (ms: number) => {
+  for (let left = ms; left > 0; left -= 100) {
+    publisher.wake();
+    clock.advance(100);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
 };
 
 test('a publisher that Redis has been out of reach for leads no longer, and says once why', async () => {
@@ -34,13 +42,7 @@ test('a publisher that Redis has been out of reach for leads no longer, and says
     recoverer: 'a',
     tailFrom: 0n,
   });
-  const pass = async (ms: number) => {
-    for (let left = ms; left > 0; left -= 100) {
-      publisher.wake();
-      clock.advance(100);
-      await new Promise<void>((resolve) => setImmediate(resolve));
-    }
-  };
+  const pass = passesOn(clock, publisher);
 
   await pass(500);
   expect(publisher.isLeading).toBe(true);
@@ -55,5 +57,38 @@ test('a publisher that Redis has been out of reach for leads no longer, and says
   await pass(1_000);
   expect(errors).toHaveLength(2);
   isAway = false;
+  await publisher.stop();
+});
+
+test('whoever leads a shard is told each time that it decides again, because it may have missed events', async () => {
+  const clock = createFakeClock();
+  let isShut = false;
+  const opened: number[] = [];
+  const publisher = new ShardPublisher({
+    shard: 7,
+    keys: new ShardKeys(7),
+    scripts: {
+      async run(name) {
+        if (isShut && name !== 'lease') throw new Error('Connection is closed.');
+        return name === 'ack' ? ['OK', '1', []] : (REPLIES[name] ?? ['OK']);
+      },
+    },
+    log: createMemoryLog(8, undefined, () => clock.now()),
+    states: createMemoryAgentStates(),
+    clock,
+    logger: { info() {}, warn() {}, error() {} },
+    recoverer: 'a',
+    tailFrom: 0n,
+    onOpen: (shard) => void opened.push(shard),
+  });
+  const pass = passesOn(clock, publisher);
+  await pass(500);
+  expect(opened).toEqual([7]);
+  isShut = true;
+  await pass(500);
+  expect(opened).toEqual([7]);
+  isShut = false;
+  await pass(2_000);
+  expect([publisher.isOpen, opened]).toEqual([true, [7, 7]]);
   await publisher.stop();
 });

@@ -19,6 +19,8 @@ export interface PublisherOptions {
   logger: Log;
   /** Of what has come to count in a shard that this process leads: some may be missed, none comes that never happened. */
   onEvent?: (event: LedgerEvent) => void;
+  /** Called when a shard that this process leads decides again: the events that it missed until then are in the shard alone. */
+  onOpen?: (shard: number) => void;
 }
 
 export interface Publisher {

@@ -30,6 +30,8 @@ export interface ShardPublisherOptions {
   tailFrom: bigint;
   /** Of what has come to count while this process leads the shard. */
   onEvent?: ((event: LedgerEvent) => void) | undefined;
+  /** Called when the shard decides again, rebuilt or found as it was: some events may have been missed. */
+  onOpen?: ((shard: number) => void) | undefined;
 }
 
 const EVENTS_AT_ONCE = 500;
@@ -327,7 +329,9 @@ export class ShardPublisher {
     }
     // Whatever came in the meantime, and nothing between this and the shard's being open.
     if (!this.#waiting.splice(0).every((record) => this.#follow(position, record))) return RETRY_MS;
-    if (this.#fenceBelow === null) this.#position = position;
+    if (this.#fenceBelow !== null) return 'again';
+    this.#position = position;
+    this.#options.onOpen?.(shard);
     return 'again';
   }
 
