@@ -21,6 +21,7 @@ const CALL_MS = 20;
 const GAP_MS = 100;
 /** Between two small calls of a caller: without it six of them keep both cores of a small machine busy, and stores answer late. */
 const PAUSE_MS = 100;
+const TRIES_MAX = 10;
 
 /** Small calls and long streams, each caller's next one once the last has ended. */
 export function startRollingLoad(options: {
@@ -45,9 +46,22 @@ export function startRollingLoad(options: {
       body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content }], ...extra }),
     });
 
+  /**
+   * As official SDKs ask: where a store was late, which it is on a busy machine whoever restarts, they wait as they are told and try again.
+   * A process that ends has other words for it.
+   */
+  async function ask(...asked: Parameters<typeof post>): Promise<Response | string> {
+    for (let tries = 1; ; tries++) {
+      const res = await post(...asked).catch(String);
+      if (typeof res === 'string' || res.status !== 503 || tries === TRIES_MAX) return res;
+      if (!(await res.clone().text()).includes('"code":"service_unavailable"')) return res;
+      await sleep(Number(res.headers.get('retry-after-ms')));
+    }
+  }
+
   async function call(caller: number): Promise<void> {
     figures.calls += 1;
-    const res = await post(caller, 'small', {}).catch(String);
+    const res = await ask(caller, 'small', {});
     if (typeof res === 'string') figures.failed.push(res);
     else if (res.status !== 200) figures.failed.push(`${res.status} ${await res.text()}`);
     else figures.shownNanoUsd += costIn(await res.text());
@@ -55,9 +69,7 @@ export function startRollingLoad(options: {
 
   async function stream(caller: number, begun: () => void): Promise<void> {
     figures.streams += 1;
-    const res = await post(caller, 'long', { stream: true, stream_options: { include_usage: true } }).catch(
-      String,
-    );
+    const res = await ask(caller, 'long', { stream: true, stream_options: { include_usage: true } });
     begun();
     if (typeof res === 'string') figures.failed.push(res);
     else if (res.status !== 200) figures.failed.push(`${res.status} ${await res.text()}`);

@@ -7,7 +7,7 @@ import { addSummary, emptySummary } from './summary.ts';
 
 test('no fault of six hundred histories of a whole cluster breaks a promise, and together they saw every fault', async () => {
   const sum = emptySummary();
-  for (const summary of await runJobs(roughJobs(1_001, 600))) addSummary(sum, summary);
+  for (const summary of await runJobs(roughJobs(2_001, 600))) addSummary(sum, summary);
   expect(sum.violations).toEqual([]);
   expect(sum.histories).toBe(600);
   expect(missing(sum.coverage)).toEqual([]);
