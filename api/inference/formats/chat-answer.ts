@@ -20,7 +20,7 @@ import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts'
 import { endWordOf, isFailedEnd } from './end-words.ts';
 import { tellsError, tellsErrorBesideNothing } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';
-import { presentMember } from './stream-text.ts';
+import { objectIn, presentMember } from './stream-text.ts';
 import { addParts } from './streamed-choice.ts';
 import { recordsOfAnswer, withOneRecord, withoutUsage } from './usage-places.ts';
 import { recordOf, records, textOf } from './values.ts';
@@ -58,7 +58,14 @@ function readable(answer: JsonObject, value: Record<string, unknown>): Pick<Good
 const saysError = (object: JsonObject, choices: unknown): boolean =>
   presentMember(object, 'error') !== null ||
   memberText(object, 'object') === '"error"' ||
+  stopsEarly(object) ||
   (Array.isArray(choices) && choices.length > 0 ? choices.some(fails) : hasNumberedError(object));
+
+/** Groq says in a member of its own why it ended a stream early. */
+function stopsEarly(object: JsonObject): boolean {
+  const own = objectIn(object, 'x_groq');
+  return own !== null && presentMember(own, 'error') !== null;
+}
 
 const hasNumberedError = (object: JsonObject): boolean =>
   readNumberedError(parseJson(memberText(object, 'base_resp') ?? 'null')) !== null;

@@ -22,7 +22,39 @@ export function chatEndOf(word: string, hasCalls: boolean): string {
   return KNOWN.has(word) ? word : endOf(word, hasCalls);
 }
 
-/** The words of the format. */
+/** The meaning of a message's own word for its end. Some servers say that a turn has ended when they call a tool. */
+export function endOfMessage(word: string, hasCalls: boolean): FinishReason {
+  const known = MESSAGE_ENDS.get(word) ?? endOf(word, hasCalls);
+  return known === 'stop' && word === 'end_turn' && hasCalls ? 'tool_calls' : known;
+}
+
+/** The word of the messages format for a server's own, where that says the same; `null`: it is shown as it came. */
+export function messageWordOf(word: string): string | null {
+  if (MESSAGE_ENDS.has(word)) return null;
+  const kind = endOf(word, false);
+  return kind === 'stop' && !KNOWN.has(word) ? null : messageWords[kind];
+}
+
+export const messageWords = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  content_filter: 'refusal',
+} as const satisfies Record<FinishReason, string>;
+
+/** The words of the messages format. */
+const MESSAGE_ENDS: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['pause_turn', 'stop'],
+  ['compaction', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
+]);
+
+/** The words of the chat format. */
 const KNOWN: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
   ['stop', 'stop'],
   ['length', 'length'],

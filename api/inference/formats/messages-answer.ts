@@ -6,8 +6,9 @@ import { messagesCounts } from '../price/usage.ts';
 import { AnswerWords } from '../scrub/answer-words.ts';
 import { hiddenOf } from '../scrub/scrub-words.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
+import { tellsError } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';
-import { scrubMessageEnd } from './shown-reasons.ts';
+import { showMessageEnd } from './shown-reasons.ts';
 import { objectIn, presentMember } from './stream-text.ts';
 import { recordsOfAnswer, withOneRecord } from './usage-places.ts';
 
@@ -15,7 +16,8 @@ export function readMessagesAnswer(answer: JsonObject, value: Record<string, unk
   const found = recordsOfAnswer(answer, messagesCounts);
   const usage = found.sent?.usage ?? null;
   if (saysMessagesError(answer)) return { kind: 'error', usage };
-  if (memberBytes(answer, 'content') === undefined) return { kind: 'malformed', usage };
+  if (memberBytes(answer, 'content') === undefined)
+    return { kind: tellsError(answer) ? 'error' : 'malformed', usage };
   const text = new AnswerText();
   addMessage(text, value);
   return { kind: 'answer', answer, value, ...found, deliveredTokens: estimateTokens(text.bytes) };
@@ -37,7 +39,7 @@ function stopsWithError(object: JsonObject): boolean {
 /** Clients read the names of every message. One is without them where a server has left out the event that begins its stream. */
 export function showMessagesAnswer(good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
   const changes = withOneRecord(good, shownChanges('messages', good, charge, candidate));
-  scrubMessageEnd(good.answer, new AnswerWords(hiddenOf(candidate)), changes);
+  showMessageEnd(good.answer, new AnswerWords(hiddenOf(candidate)), changes);
   const { id } = charge.identity;
   for (const [name, value] of [
     ['id', id],

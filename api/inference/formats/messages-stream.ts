@@ -25,7 +25,7 @@ import {
   shownUsage,
   withShownFrame,
 } from './shown-changes.ts';
-import { scrubMessageEnd } from './shown-reasons.ts';
+import { showMessageEnd } from './shown-reasons.ts';
 import {
   DELTA_NEEDLE,
   isDone,
@@ -172,7 +172,7 @@ export class MessagesStream implements StreamReader {
       changes.set('usage', passedUsage(usage));
     } else if (sent !== undefined) changes.set('usage', sent);
     showFrame(message, this.#names, changes);
-    scrubMessageEnd(message, this.#words, changes);
+    showMessageEnd(message, this.#words, changes);
     if (this.#repair?.start(message, changes) === false) return { kind: 'kept' };
     const shown = cutRecords(object);
     shown.set('message', rebuildJsonObject(message, changes));
@@ -194,7 +194,7 @@ export class MessagesStream implements StreamReader {
   #withShownEnd(event: JsonObject): JsonObject {
     const delta = objectIn(event, 'delta');
     const ofDelta = new MemberChanges();
-    if (delta !== null) scrubMessageEnd(delta, this.#words, ofDelta);
+    if (delta !== null) showMessageEnd(delta, this.#words, ofDelta);
     if (delta === null || ofDelta.keys.length === 0) return event;
     const changes = new MemberChanges([['delta', rebuildJsonObject(delta, ofDelta)]]);
     const scanned = scanJsonObject(rebuildJsonObject(event, changes), answerBounds);

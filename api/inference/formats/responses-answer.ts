@@ -5,7 +5,7 @@ import { AnswerText, addResponses } from '../price/answer-text.ts';
 import { estimateTokens } from '../price/estimate.ts';
 import { responsesCounts } from '../price/usage.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
-import { COMPLETED_STATUS, isReasonName } from './error-record.ts';
+import { COMPLETED_STATUS, isReasonName, tellsError } from './error-record.ts';
 import { shownChanges } from './shown-changes.ts';
 import { objectIn, presentMember } from './stream-text.ts';
 import { recordsOfAnswer, withOneRecord } from './usage-places.ts';
@@ -14,7 +14,8 @@ export function readResponsesAnswer(answer: JsonObject, value: Record<string, un
   const found = recordsOfAnswer(answer, responsesCounts);
   const usage = found.sent?.usage ?? null;
   if (saysResponseFailed(answer)) return { kind: 'error', usage };
-  if (memberBytes(answer, 'output') === undefined) return { kind: 'malformed', usage };
+  if (memberBytes(answer, 'output') === undefined)
+    return { kind: tellsError(answer) ? 'error' : 'malformed', usage };
   const text = new AnswerText();
   addResponses(text, value);
   return { kind: 'answer', answer, value, ...found, deliveredTokens: estimateTokens(text.bytes) };

@@ -1,7 +1,8 @@
-import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
+import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import type { AssistantPart } from '#core/conversation/conversation.ts';
 import type { AnswerIdentity, StreamEndView } from '../formats/call-format.ts';
 import { markCallSignature, signatureOfCall } from '../formats/call-signature.ts';
+import { messageWords } from '../formats/end-words.ts';
 import { markIssuer } from '../formats/signed-reasoning.ts';
 import { namedText, typedEvent } from '../formats/stream-text.ts';
 import { inputOf } from '../formats/tool-input.ts';
@@ -33,7 +34,7 @@ export class MessagesSink implements AnswerSink {
   readonly #calls = new Map<number, Block>();
   /** The blocks of reasoning that began with text. */
   readonly #reasonings: Block[] = [];
-  #stop: string = STOP_REASONS.stop;
+  #stop: string = messageWords.stop;
   #stopSequence: string | null = null;
   #refuses = false;
 
@@ -87,7 +88,7 @@ export class MessagesSink implements AnswerSink {
         return this.#delta(block, { type: 'input_json_delta', partial_json: piece.json });
       }
       case 'finish':
-        this.#stop = piece.stopSequence === null ? STOP_REASONS[piece.reason] : 'stop_sequence';
+        this.#stop = piece.stopSequence === null ? messageWords[piece.reason] : 'stop_sequence';
         this.#stopSequence = piece.stopSequence;
         return NOTHING;
     }
@@ -237,15 +238,8 @@ const TEXT = { type: 'text', text: '', citations: null };
 const DIRECT = { caller: { type: 'direct' } } as const;
 const THINKING = { type: 'thinking', thinking: '', signature: '' };
 
-const STOP_REASONS = {
-  stop: 'end_turn',
-  length: 'max_tokens',
-  tool_calls: 'tool_use',
-  content_filter: 'refusal',
-} as const satisfies Record<FinishReason, string>;
-
 /** A model that says why it does not answer has not just ended its turn. */
-const refusalOr = (stop: string): string => (stop === STOP_REASONS.stop ? STOP_REASONS.content_filter : stop);
+const refusalOr = (stop: string): string => (stop === messageWords.stop ? messageWords.content_filter : stop);
 
 export function writeMessagesAnswer(
   whole: WholeAnswer,
@@ -253,7 +247,7 @@ export function writeMessagesAnswer(
   { names }: ShownMessages,
 ): WrittenAnswer {
   const marks = new NumberMarks();
-  const stop = whole.stopSequence === null ? STOP_REASONS[whole.finishReason] : 'stop_sequence';
+  const stop = whole.stopSequence === null ? messageWords[whole.finishReason] : 'stop_sequence';
   const value = {
     id: whole.id || identity.id,
     type: 'message',

@@ -1,6 +1,7 @@
-import type { AnswerPiece, FinishReason } from '#core/conversation/answer-piece.ts';
+import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import { CallIds } from '../formats/call-ids.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
+import { endOfMessage } from '../formats/end-words.ts';
 import { MessagesStream } from '../formats/messages-stream.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { withMissing } from '../formats/whole-message.ts';
@@ -72,7 +73,7 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
       ...this.#begin(index, block),
       ...this.#end(index),
     ]);
-    return [start, ...blocks, ...finishOf({ stop_reason, stop_sequence })];
+    return [start, ...blocks, ...finishOf({ stop_reason, stop_sequence }, this.#callCount > 0)];
   }
 
   rest(): readonly AnswerPiece[] {
@@ -104,7 +105,10 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
       case 'content_block_stop':
         return this.#end(block);
       case 'message_delta':
-        return [...this.#endAll(), ...finishOf(withMissing(recordOf(event.delta), this.#begun))];
+        return [
+          ...this.#endAll(),
+          ...finishOf(withMissing(recordOf(event.delta), this.#begun), this.#callCount > 0),
+        ];
       default:
         return [];
     }
@@ -294,21 +298,11 @@ const BLOCK_EVENT = /^content_block_/;
 const argumentsOf = ({ call }: OpenBlock, json: string): AnswerPiece[] =>
   call === null || json === '' ? [] : [{ type: 'arguments', index: call, json }];
 
-function finishOf({
-  stop_reason: reason,
-  stop_sequence: sequence,
-}: Readonly<Record<string, unknown>>): AnswerPiece[] {
+function finishOf(
+  { stop_reason: reason, stop_sequence: sequence }: Readonly<Record<string, unknown>>,
+  hasCalls: boolean,
+): AnswerPiece[] {
   if (textOf(reason) === '') return [];
   const stopSequence = textOf(sequence) || null;
-  return [{ type: 'finish', reason: REASONS.get(textOf(reason)) ?? 'stop', stopSequence }];
+  return [{ type: 'finish', reason: endOfMessage(textOf(reason), hasCalls), stopSequence }];
 }
-
-const REASONS: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
-  ['end_turn', 'stop'],
-  ['stop_sequence', 'stop'],
-  ['pause_turn', 'stop'],
-  ['max_tokens', 'length'],
-  ['model_context_window_exceeded', 'length'],
-  ['tool_use', 'tool_calls'],
-  ['refusal', 'content_filter'],
-]);

@@ -1,5 +1,4 @@
 import { ERROR_BODY_BYTES } from '#core/limits.ts';
-import { parseJson } from '#core/parse-json.ts';
 import { apiError } from '../../contract/errors.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import type { GoodAnswer, UpstreamFormat } from '../formats/call-format.ts';
@@ -19,6 +18,7 @@ import { openSourceOf, shownTo, writeAnswer } from '../translation/translate-ans
 import { WholeAnswer } from '../translation/whole-answer.ts';
 import { type Attempt, cutShort, failed } from './attempt.ts';
 import type { Collected } from './collect-answer.ts';
+import { parseErrorBody } from './error-body.ts';
 import type { RunningCall } from './running-call.ts';
 import { askedEndpoint, readUpstreamError } from './upstream-error.ts';
 import { textOrNull } from './upstream-text.ts';
@@ -39,9 +39,8 @@ export function readWholeAnswer(call: RunningCall, sent: Collected): Attempt {
     return failed(apiError('provider_error'), usage === null, usage);
   }
   if (typeof read === 'string') {
-    // One vendor's errors are lists.
     const isError = body.bytes.length <= ERROR_BODY_BYTES;
-    const value = isError ? parseJson(body.bytes.toString('utf8')) : undefined;
+    const value = isError ? parseErrorBody(body.bytes) : undefined;
     const { error, mayFallBack } = readUpstreamError(
       200,
       value,

@@ -1,5 +1,4 @@
 import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES } from '#core/limits.ts';
-import { parseJson } from '#core/parse-json.ts';
 import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
 import { runSteps, type Steps } from '#core/steps.ts';
 import { isApiError } from '../../contract/errors.ts';
@@ -12,6 +11,7 @@ import { type Attempt, cutShort, failed } from './attempt.ts';
 import { reportAttempt } from './attempt-fault.ts';
 import { type Collected, collectAnswer } from './collect-answer.ts';
 import { collectStream } from './collect-stream.ts';
+import { parseErrorBody } from './error-body.ts';
 import { readWholeAnswer } from './read-whole-answer.ts';
 import { type EventSource, relayAnswer, relayWholeAnswer } from './relay-answer.ts';
 import type { RunningCall } from './running-call.ts';
@@ -109,7 +109,7 @@ function buildBody(call: RunningCall): Steps<Buffer> {
 
 function readRefusal(call: RunningCall, upstream: UpstreamRequest, body: Collected): Attempt {
   if (!body.ok && call.endedByUs !== null) return failed(failureOf(call, body.cause), false);
-  const value = body.ok ? parseJson(body.bytes.toString('utf8')) : undefined;
+  const value = body.ok ? parseErrorBody(body.bytes) : undefined;
   const { error, mayFallBack, faultOf } = readUpstreamError(
     upstream.status,
     value,

@@ -3,12 +3,12 @@ import { isRecord } from '#core/is-record.ts';
 import { type ApiError, apiError, type ErrorCode, type ErrorRow, errorTable } from '../../contract/errors.ts';
 import { codeByErrorName, codeByStreamErrorName } from '../../providers/error-names.ts';
 import { saysOption, saysOtherReason, saysPolicy, saysTooLong } from '../../providers/error-sentences.ts';
-import { readNumberedError } from '../../providers/numbered-errors.ts';
 import { waitInError, waitInHeaders } from '../../providers/provider-wait.ts';
 import type { Candidate } from '../admit/call-plan.ts';
 import { contextTokens } from '../price/estimate.ts';
 import { type Hidden, scrubWords } from '../scrub/scrub-words.ts';
 import type { FaultOf } from './attempt-fault.ts';
+import { findErrorDetail } from './error-body.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
 /** Whose error is read: what none of its words may show, and how long its model's context is. */
@@ -64,12 +64,14 @@ export function readUpstreamError(
   asked: AskedEndpoint,
   { waitMs = null, nowMs = 0 }: NamedWait = {},
 ): UpstreamError {
-  const detail = findDetail(body);
+  const detail = findErrorDetail(body);
   const said = codeOf(status, detail);
   const isTooLong = said === 'invalid_request' && isOverContext(asked) && !saysOtherReason(detail);
   const code = isTooLong ? 'request_too_large' : said;
   const row: ErrorRow = errorTable[code];
-  const named = row.retryAfterMs === undefined ? null : (waitMs ?? waitInError(detail, nowMs));
+  const beside = isRecord(body) ? body : {};
+  const inBody = () => waitInError(detail, nowMs) ?? waitInError(beside, nowMs);
+  const named = row.retryAfterMs === undefined ? null : (waitMs ?? inBody());
   const retryAfterMs = named === null ? null : Math.max(named, SECOND_MS);
   const message = messageOf(code, detail, asked);
   return {
@@ -144,11 +146,10 @@ function codeOf(httpStatus: number, detail: Record<string, unknown>): ErrorCode 
   const status = httpStatus >= 300 ? httpStatus : (namedStatus(detail) ?? 502);
   const isUnsaid = httpStatus < 300 && namedStatus(detail) === null;
   if (!isUnsaid) return codeOfStatus(status, detail);
+  // Such names blame the request or the server, whatever the words beside them tell.
   const byWords = codeOfBadRequest(detail);
-  return (
-    firstCode(names, codeByStreamErrorName) ??
-    (byWords === 'invalid_request' ? codeOfStatus(status, detail) : byWords)
-  );
+  if (byWords !== 'invalid_request') return byWords;
+  return firstCode(names, codeByStreamErrorName) ?? codeOfStatus(status, detail);
 }
 
 function firstCode(names: readonly string[], codes: ReadonlyMap<string, ErrorCode>): ErrorCode | undefined {
@@ -230,51 +231,6 @@ const OUR_MONEY =
   /^(?:key limit exceeded|insufficient (?:credits|balance)|not enough balance|your credit balance is too low|you have reached your specified api usage limits|your (?:newly created )?team (?:doesn't have|has no) any credits|user quota is not enough|sorry, your account balance is insufficient|account \S{1,80} is suspended, possibly due to reaching the monthly spending limit)/i;
 const OUR_KEY =
   /^(?:incorrect api key|invalid api key|api key (?:not (?:valid|found)|expired|is invalid)|organization has been restricted|your project has been denied access|account \S{1,80} is suspended|access denied, please make sure your account is in good standing)/i;
-
-/**
- * `{error: {…}}`, `{error: "text"}`, `[{error: {…}}]`, `{message, type, code}`, `{errors: [{…}]}`, `{error_code, error_msg}`, `{fault}`, `{detail}`: all seen in
- * the wild.
- */
-function findDetail(body: unknown): Record<string, unknown> {
-  const first: unknown = Array.isArray(body) ? body[0] : body;
-  if (!isRecord(first)) return {};
-  if (isRecord(first.fault)) return { message: first.fault.faultstring };
-  if (first.detail !== undefined) return { message: textOfDetail(first.detail) };
-  if (isRecord(first.error)) return withTypeBeside(first.error, first);
-  // The last event of a stream of responses that failed.
-  if (isRecord(first.response) && isRecord(first.response.error))
-    return withTypeBeside(first.response.error, first.response);
-  if (typeof first.error === 'string') return { ...first, message: first.error };
-  if (Array.isArray(first.errors) && isRecord(first.errors[0])) return first.errors[0];
-  if (typeof first.error_msg === 'string') return { message: first.error_msg, code: first.error_code };
-  const numbered = readNumberedError(first.base_resp);
-  if (numbered !== null) return numbered;
-  if (Array.isArray(first.choices)) {
-    const choice: unknown = first.choices.find((each) => isRecord(each) && isRecord(each.error));
-    return isRecord(choice) && isRecord(choice.error) ? choice.error : {};
-  }
-  return first;
-}
-
-/** The value is a text, an object with one, or a list of faults with their places. The sent values in such a list are not shown. */
-function textOfDetail(detail: unknown): string | undefined {
-  if (typeof detail === 'string') return detail;
-  if (isRecord(detail)) return [detail.error, detail.message].find((text) => typeof text === 'string');
-  if (!Array.isArray(detail)) return undefined;
-  const faults = detail.filter((each) => isRecord(each) && typeof each.msg === 'string');
-  return faults
-    .map(
-      ({ loc, msg }) =>
-        `${Array.isArray(loc) ? `${loc.filter((part) => part !== 'body').join('.')}: ` : ''}${msg}`,
-    )
-    .join('; ');
-}
-
-/** The responses format has its stable name beside the error, not in it. */
-const withTypeBeside = (
-  error: Record<string, unknown>,
-  { error_type }: Record<string, unknown>,
-): Record<string, unknown> => (typeof error_type === 'string' ? { ...error, error_type } : error);
 
 /** Where the HTTP status is no error's: the one that the error itself names. */
 function namedStatus(detail: Record<string, unknown>): number | null {

@@ -1,11 +1,11 @@
 import { ERROR_BODY_BYTES } from '#core/limits.ts';
-import { parseJson } from '#core/parse-json.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { failureOf } from '../../inference/hold/call-failure.ts';
 import { imagesToInline, inlineImages, type SentBody } from '../../inference/linked-images/inline-images.ts';
 import { refuseWait } from '../../inference/routing/skip-open-endpoints.ts';
 import { reportAttempt } from '../../inference/upstream/attempt-fault.ts';
 import { collectAnswer } from '../../inference/upstream/collect-answer.ts';
+import { parseErrorBody } from '../../inference/upstream/error-body.ts';
 import { namedWait, readUpstreamError } from '../../inference/upstream/upstream-error.ts';
 import type { UpstreamRequest } from '../../inference/upstream/upstream-request.ts';
 import { headerText } from '../../inference/upstream/upstream-text.ts';
@@ -87,7 +87,7 @@ async function sentBody(call: ImageCall): Promise<SentBody | ApiError> {
 async function readRefusal(call: ImageCall, upstream: UpstreamRequest): Promise<ImageAttempt> {
   const body = await collectAnswer(upstream, ERROR_BODY_BYTES);
   if (!body.ok && call.endedByUs !== null) return failed(failureOf(call, body.cause));
-  const value = body.ok ? parseJson(body.bytes.toString('utf8')) : undefined;
+  const value = body.ok ? parseErrorBody(body.bytes) : undefined;
   const wait = namedWait(upstream, call.options.gateway.clock.now());
   const { error, faultOf } = readUpstreamError(upstream.status, value, call.asked, wait);
   return { ...failed(error), ...(faultOf === undefined ? {} : { faultOf }) };
