@@ -126,6 +126,7 @@ describe.each(parts)('reasoning in a part, as %s writes it', (_vendor, part) => 
       answerParts: new Set<string>(),
       reasoningMember: 'reasoning_content' as const,
       signsCalls: false,
+      takesThinkingParts: false,
       takesReasoningDetails: false,
       callIds: {},
     };

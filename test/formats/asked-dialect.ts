@@ -8,6 +8,7 @@ export const askedDialect: AskedDialect = {
   callIds: null,
   signsCalls: false,
   takesVerbosity: true,
+  takesThinkingParts: false,
   takesReasoningDetails: false,
   turns: {
     hasDeveloper: true,

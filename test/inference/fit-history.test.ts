@@ -57,13 +57,15 @@ const printedBack = {
   ],
 };
 
+const THINKS = { type: 'thinking', thinking: [{ type: 'text', text: 'so' }], closed: true };
+
 describe.each(KNOWN)('an earlier answer at a server of %s', (name) => {
-  const { reasoningMember, signsCalls } = dialects[name];
+  const { reasoningMember, signsCalls, takesThinkingParts } = dialects[name];
 
   it('has the members that the server takes, and its reasoning where it reads it', () => {
     expect(sentAnswer(name, printedBack)).toEqual({
       role: 'assistant',
-      content: 'Hi',
+      content: takesThinkingParts ? [THINKS, { type: 'text', text: 'Hi' }] : 'Hi',
       ...(reasoningMember === null ? {} : { [reasoningMember]: 'so' }),
       tool_calls: [signsCalls ? { ...call, extra_content: { google: { thought_signature: 'TS' } } } : call],
     });
@@ -88,7 +90,8 @@ describe.each(KNOWN)('an earlier answer at a server of %s', (name) => {
       ...given,
     });
     expect(sent).toBe(reasoningMember === null ? undefined : 'so');
-    expect(rest).toEqual({ role: 'assistant', content: null, tool_calls: [call] });
+    const content = takesThinkingParts ? [THINKS] : null;
+    expect(rest).toEqual({ role: 'assistant', content, tool_calls: [call] });
   });
 
   it('has the reasoning among its parts where the server writes it there itself', () => {

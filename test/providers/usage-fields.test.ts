@@ -282,7 +282,10 @@ const records: Record<string, [UsageFormat, object, Counted][]> = {
   SGLang: [
     ['chat', { ...cachedIn, reasoning_tokens: 10 }, WHOLE],
     ['responses', { ...responses, output_tokens_details: undefined, reasoning_tokens: 10 }, WHOLE],
+    // Its responses have the record of its chats.
+    ['responses', { ...cachedIn, reasoning_tokens: 10 }, WHOLE],
     ['messages', messages, MESSAGES],
+    ['messages', plain, [120, 30, 0, 0, null]],
   ],
   'llama.cpp': [
     ['chat', cachedIn, [120, 30, 20, 0, null]],
@@ -456,6 +459,11 @@ describe('where the numbers of one record contradict each other', () => {
       'a record without an answer, as of one that was all reasoning, has it in the total',
       { prompt_tokens: 10, total_tokens: 150 },
       [10, 140, 0, 0, null],
+    ],
+    [
+      'a total that is the prompt alone says that nothing was written',
+      { prompt_tokens: 10, total_tokens: 10 },
+      [10, 0, 0, 0, null],
     ],
     [
       'more was cached than read, so it was beside, whatever the total is the sum of',

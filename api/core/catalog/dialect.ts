@@ -40,6 +40,8 @@ export interface Dialect {
   chatTags: readonly ChatTag[];
   /** The member of an earlier answer in which its reasoning goes back; `null`: none is taken. */
   reasoningMember: 'reasoning' | 'reasoning_content' | null;
+  /** It takes the reasoning of an earlier answer back as a part of type `thinking` before the others. */
+  takesThinkingParts: boolean;
   /** It passes on signed reasoning of vendors in `reasoning_details`, and takes it back there. */
   takesReasoningDetails: boolean;
   /** The members of an earlier chat answer that it takes, besides those for reasoning; `null`: not known, so all pass as sent. */

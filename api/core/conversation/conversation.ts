@@ -159,6 +159,7 @@ export interface AskedDialect {
   signsCalls: boolean;
   takesVerbosity: boolean;
   /** It takes back reasoning in `reasoning_details`, as routers pass on what vendors have signed. */
+  takesThinkingParts: boolean;
   takesReasoningDetails: boolean;
   /** Which messages of a chat may stand where. */
   turns: TurnRules;

@@ -2,7 +2,7 @@ import type { Dialect } from '#core/catalog/dialect.ts';
 import { isRecord } from '#core/is-record.ts';
 import { reasoningInDetails, reasoningInParts, reasoningTextOf } from '../price/answer-part.ts';
 import { fitCallId } from './call-id-rules.ts';
-import { signedPartOf } from './signed-reasoning.ts';
+import { signedPartOf, thinkingPartOf } from './signed-reasoning.ts';
 import { mapRecords, recordOf, records, textOf } from './values.ts';
 
 /*
@@ -14,7 +14,13 @@ import { mapRecords, recordOf, records, textOf } from './values.ts';
 type Message = Readonly<Record<string, unknown>>;
 type HistoryDialect = Pick<
   Dialect,
-  'answerMembers' | 'answerParts' | 'reasoningMember' | 'signsCalls' | 'takesReasoningDetails' | 'callIds'
+  | 'answerMembers'
+  | 'answerParts'
+  | 'reasoningMember'
+  | 'signsCalls'
+  | 'takesReasoningDetails'
+  | 'takesThinkingParts'
+  | 'callIds'
 >;
 
 /** @returns The same list where the server takes it as it is. */
@@ -52,7 +58,17 @@ function fitAnswer(message: Message, dialect: HistoryDialect): Message {
     const reasoning = reasoningOf(message);
     if (reasoning !== '') fitted[reasoningMember] = reasoning;
   }
+  if (dialect.takesThinkingParts) fitted.content = withThinkingPart(fitted.content, message);
   return isSame(fitted, message) ? message : fitted;
+}
+
+/** Content that has such a part is as the server wrote it. */
+function withThinkingPart(content: unknown, message: Message): unknown {
+  const reasoning = reasoningOf(message);
+  const has = Array.isArray(content) && content.some((part) => isRecord(part) && part.type === 'thinking');
+  if (reasoning === '' || has) return content;
+  const texts = typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [];
+  return [thinkingPartOf(reasoning), ...(Array.isArray(content) ? content : texts)];
 }
 
 /** Some servers sign the parts of their content, which clients cannot read, and take the signature back there alone. */

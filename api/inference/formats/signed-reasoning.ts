@@ -99,6 +99,13 @@ export const blockOf = ({ text, signature, encrypted }: SignedText): object =>
     ? { type: 'thinking', thinking: text, signature }
     : { type: 'redacted_thinking', data: encrypted };
 
+/** A part that nobody signs, as Mistral writes it and takes it back. */
+export const thinkingPartOf = (text: string): object => ({
+  type: 'thinking',
+  thinking: [{ type: 'text', text }],
+  closed: true,
+});
+
 type SignedText = Pick<ReasoningPart, 'text' | 'signature' | 'encrypted'>;
 
 const TEXT_TYPE = 'reasoning.text';

@@ -65,7 +65,7 @@ function balance(counters: Counters, total: number | null): void {
   if (prompt !== null && total !== null && ofCaches > prompt) counters.prompt = prompt + ofCaches;
   const read = wholePrompt(counters, false);
   if (completion === null) {
-    if (read !== null && total !== null && total > read) counters.completion = total - read;
+    if (read !== null && total !== null && total >= read) counters.completion = total - read;
     return;
   }
   if (read !== null && total !== null) counters.completion = Math.max(completion, total - read);

@@ -188,6 +188,7 @@ const askedDialect = (dialect: Dialect, upstreamModel: string): AskedDialect => 
     // A router passes on the signatures of such a model, and wants them back.
     signsCalls: signsCalls || (takesReasoningDetails && isOfSigner(upstreamModel)),
     takesReasoningDetails,
+    takesThinkingParts: dialect.takesThinkingParts,
     // A server of which much is known takes what stands in its list alone.
     takesVerbosity: !refusedFields.has('verbosity') && (fields === null || fields.chat.has('verbosity')),
     turns: { ...turns, systemFirst: turns.systemFirst ?? true },

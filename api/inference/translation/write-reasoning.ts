@@ -5,7 +5,7 @@ import type {
   ReasoningPart,
 } from '#core/conversation/conversation.ts';
 import { isOfRouter, withCallSignature } from '../formats/call-signature.ts';
-import { blockOf, ISSUERS, signedPartOf } from '../formats/signed-reasoning.ts';
+import { blockOf, ISSUERS, signedPartOf, thinkingPartOf } from '../formats/signed-reasoning.ts';
 
 /** The reasoning of an earlier answer as the members of its message, and as the parts with which its content begins. */
 export interface WrittenReasoning {
@@ -17,11 +17,12 @@ type IssuedPart = ReasoningPart & { issuer: ReasoningIssuer };
 
 /** Writes the text, and what the server has signed of it, in the places in which it passed both on. */
 export function writeReasoning(parts: readonly AssistantPart[], dialect: AskedDialect): WrittenReasoning {
-  const { reasoningMember, takesReasoningDetails } = dialect;
+  const { reasoningMember, takesReasoningDetails, takesThinkingParts } = dialect;
   const text = parts.map((part) => (part.type === 'reasoning' ? part.text : '')).join('');
   // Signatures that another server has shown are none of its own.
   const issued = takesReasoningDetails ? parts.filter(isIssued) : [];
-  const contentParts = issued.flatMap((part) => signedPartOf(part.issuer.format, part) ?? []);
+  const signedParts = issued.flatMap((part) => signedPartOf(part.issuer.format, part) ?? []);
+  const contentParts = takesThinkingParts && text !== '' ? [thinkingPartOf(text)] : signedParts;
   const ownNames = writeOwnNames(issued, text);
   const isInParts = contentParts.length > 0 && issued.some((part) => part.text !== '');
   const isSaid = isInParts || Object.keys(ownNames).length > 0;

@@ -41,6 +41,7 @@ export const plainDialect: Dialect = {
   restsByThinking: false,
   chatTags: [],
   reasoningMember: 'reasoning_content',
+  takesThinkingParts: false,
   takesReasoningDetails: false,
   answerMembers: null,
   answerParts: NONE,
@@ -161,6 +162,8 @@ export const dialects = {
     turns: { ...templateTurns, userAfterResult: false, prefill: 'prefix' },
     efforts: ['none', 'high'],
     reasoningMember: null,
+    // docs.mistral.ai: reasoning, as the AI SDK's provider sends it.
+    takesThinkingParts: true,
     answerMembers: new Set(['role', 'content', 'tool_calls', 'prefix']),
     answerParts: new Set(['thinking', 'reference', 'tool_reference']),
     callIds: { chat: { charsMin: 9, charsMax: 9, isAlphanumeric: true } },
