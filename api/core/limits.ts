@@ -80,7 +80,7 @@ export const CALLS_KEPT_MS = 90 * DAY_MS;
 
 /** How long a call waits for its hold to become durable. Then it is given up. No byte reaches the caller before. */
 export const GATE_TIMEOUT_MS = 2 * SECOND_MS;
-/** An end of a hold that the ledger did not confirm is asked again after this long at the most: so long a hold outlasts an outage. */
+/** The longest wait before an unconfirmed settlement is retried. A hold outlasts an outage by no more than this. */
 export const END_AGAIN_MAX_MS = 4 * SECOND_MS;
 /** Bytes of an answer that wait while the gate is closed. Beyond it the provider's connection is paused. */
 export const GATE_BUFFER_BYTES = 64 * 1024;

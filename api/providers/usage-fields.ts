@@ -283,13 +283,7 @@ export const vendorUsages: readonly VendorUsage[] = [
       'sgl-project/sglang: entrypoints/openai/protocol.py, UsageInfo with reasoning_tokens beside; serving_responses.py, the same in a response',
     formats: {
       chat: { ...CHAT, reasoning: ['reasoning_tokens', 'completion_tokens_details.reasoning_tokens'] },
-      responses: {
-        prompt: ['prompt_tokens', 'input_tokens'],
-        completion: ['completion_tokens', 'output_tokens'],
-        total: ['total_tokens'],
-        cached: ['prompt_tokens_details.cached_tokens', 'input_tokens_details.cached_tokens'],
-        reasoning: ['reasoning_tokens', 'output_tokens_details.reasoning_tokens'],
-      },
+      responses: { ...CHAT, reasoning: ['reasoning_tokens', 'completion_tokens_details.reasoning_tokens'] },
       messages: {
         ...MESSAGES,
         prompt: ['prompt_tokens'],

@@ -49,7 +49,7 @@ export async function untilMoneyIsRight(
 ): Promise<Comparison> {
   const giveUpAtMs = performance.now() + withinMs;
   for (;;) {
-    // No waiting mends an answer that was wrong; all else may only need a moment, and would stand before it.
+    // A wrong answer does not become right by waiting. Other problems may need a moment, and would hide it here.
     if (surprises.length > 0) throw new Error(surprises.slice(0, 20).join('\n'));
     const found = await findProblems(cluster, agents, shown).catch(
       (error): Comparison => ({ problems: [`cannot be compared: ${error}`], lower: 0, orphans: 0 }),

@@ -47,8 +47,8 @@ export function startRollingLoad(options: {
     });
 
   /**
-   * As official SDKs ask: where a store was late, which it is on a busy machine whoever restarts, they wait as they are told and try again.
-   * A process that ends has other words for it.
+   * Retries a 503 `service_unavailable` after its wait, as the official SDKs do: on a busy machine a store may be late whichever process
+   * restarts. A draining process answers another code, which counts as failed.
    */
   async function ask(...asked: Parameters<typeof post>): Promise<Response | string> {
     for (let tries = 1; ; tries++) {

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chatFormat } from '../../api/inference/formats/chat-format.ts';
 import { messagesFormat } from '../../api/inference/formats/messages-format.ts';
 import { responsesFormat } from '../../api/inference/formats/responses-format.ts';
 import { openSource } from '../../api/inference/translation/translate-answer.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { plays, type RawProvider, startRawProvider } from '../support/raw-provider.ts';
-import { formatYaml } from './format-gateway.ts';
+import { plays } from '../support/raw-provider.ts';
+import { useRawFormatGateway } from './raw-format-gateway.ts';
 import { eventsIn, FORMATS, post } from './requests.ts';
 import { namedEvent } from './wires.ts';
 
@@ -166,18 +165,7 @@ describe.each([
 });
 
 describe('zeros in the end of a stream of messages', () => {
-  let provider: RawProvider;
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    provider = await startRawProvider();
-    gateway = await startTestGateway({
-      yaml: formatYaml(provider.baseUrl, 'stops_billing', { all: 'openai' }),
-    });
-  });
-  afterAll(async () => {
-    await gateway.stop();
-    await provider[Symbol.asyncDispose]();
-  });
+  const raw = useRawFormatGateway();
 
   it.each(FORMATS.flatMap((format) => [false, true].map((stream) => ({ format, stream }))))(
     'leave the charge and what is shown as they are: $format, stream: $stream',
@@ -205,9 +193,9 @@ describe('zeros in the end of a stream of messages', () => {
           },
         }) +
         namedEvent('message_stop', {});
-      provider.answers = plays(written);
-      const agent = await gateway.newAgent({ creditUsd: '1' });
-      const res = await post(gateway, { kind: 'messages only', format, stream, agent });
+      raw.provider.answers = plays(written);
+      const agent = await raw.gateway.newAgent({ creditUsd: '1' });
+      const res = await post(raw.gateway, { kind: 'messages only', format, stream, agent });
       const text = await res.text();
       const bodies: Record<string, unknown>[] = stream ? eventsIn(text) : [JSON.parse(text)];
       const usage = Object(
@@ -217,7 +205,7 @@ describe('zeros in the end of a stream of messages', () => {
       );
       const read = usage.prompt_tokens ?? usage.input_tokens;
       expect(format === 'messages' ? read + usage.cache_read_input_tokens : read).toBe(1_010);
-      expect((await gateway.settled(agent)).chargedNanoUsd).toBe(1_010n * 123n + 5n * 457n);
+      expect((await raw.gateway.settled(agent)).chargedNanoUsd).toBe(1_010n * 123n + 5n * 457n);
     },
   );
 });
@@ -278,18 +266,7 @@ const messageEvents = (stop: object) =>
 const messageCount = (input: number, output: number) => ({ input_tokens: input, output_tokens: output });
 
 describe('counts that stand elsewhere than in the last record of a stream', () => {
-  let provider: RawProvider;
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    provider = await startRawProvider();
-    gateway = await startTestGateway({
-      yaml: formatYaml(provider.baseUrl, 'stops_billing', { all: 'openai' }),
-    });
-  });
-  afterAll(async () => {
-    await gateway.stop();
-    await provider[Symbol.asyncDispose]();
-  });
+  const raw = useRawFormatGateway();
 
   it.each([
     {
@@ -315,11 +292,11 @@ describe('counts that stand elsewhere than in the last record of a stream', () =
   ])('are charged and shown in an assembled answer, too: $format, $where', async ({ format, written }) => {
     const seen = [];
     for (const stream of [true, false]) {
-      provider.answers = plays(written);
-      const agent = await gateway.newAgent({ creditUsd: '1' });
-      const res = await post(gateway, { kind: 'all formats', format, stream, agent });
+      raw.provider.answers = plays(written);
+      const agent = await raw.gateway.newAgent({ creditUsd: '1' });
+      const res = await post(raw.gateway, { kind: 'all formats', format, stream, agent });
       const text = await res.text();
-      const { chargedNanoUsd } = await gateway.settled(agent);
+      const { chargedNanoUsd } = await raw.gateway.settled(agent);
       const usage = stream ? null : JSON.parse(text).usage;
       seen.push({ chargedNanoUsd, prompt: usage?.prompt_tokens ?? usage?.input_tokens });
     }

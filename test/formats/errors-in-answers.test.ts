@@ -1,32 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { FormatName } from '#core/catalog/catalog.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { pathOf } from '../support/path-of.ts';
-import { plays, type RawProvider, startRawProvider } from '../support/raw-provider.ts';
-import { formatYaml, modelOf, type ProviderKind } from './format-gateway.ts';
+import { plays } from '../support/raw-provider.ts';
+import { modelOf, type ProviderKind } from './format-gateway.ts';
+import { useRawFormatGateway } from './raw-format-gateway.ts';
 import { FORMATS, requestIn } from './requests.ts';
 
 /* Servers say with status 200 that they have failed, in a body or an event of their own shape. */
 
-let provider: RawProvider;
-let gateway: TestGateway;
-beforeAll(async () => {
-  provider = await startRawProvider();
-  gateway = await startTestGateway({
-    yaml: formatYaml(provider.baseUrl, 'stops_billing', { all: 'openai' }),
-  });
-});
-afterAll(async () => {
-  await gateway.stop();
-  await provider[Symbol.asyncDispose]();
-});
+const raw = useRawFormatGateway();
 
 async function ask(format: FormatName, kind: ProviderKind, extra: object = {}) {
   const body = requestIn(format, modelOf[kind], {
     ...(format === 'messages' && { max_tokens: 100 }),
     ...extra,
   });
-  const response = await gateway.post(body, { path: pathOf(format) });
+  const response = await raw.gateway.post(body, { path: pathOf(format) });
   const text = await response.text();
   return { status: response.status, text, told: text.startsWith('{') ? JSON.parse(text) : null };
 }
@@ -49,7 +38,7 @@ describe.each(NATIVE)('asked in %s of a provider that speaks %s', (format, kind)
     ['Bedrock', { __type: 'ValidationException', message: 'Input is too long for requested model.' }],
     ['an official error', { type: 'error', error: { type: 'invalid_request_error', message: LONG } }],
   ])('the prompt is too long in the words of %s', async (_who, body) => {
-    provider.answers = plays(JSON.stringify(body), 'application/json');
+    raw.provider.answers = plays(JSON.stringify(body), 'application/json');
     const { status, told } = await ask(format, kind);
     expect([status, told.error.code]).toEqual([413, 'request_too_large']);
   });
@@ -58,7 +47,7 @@ describe.each(NATIVE)('asked in %s of a provider that speaks %s', (format, kind)
 it.each(FORMATS)('a stream that Groq stops early is no good answer, asked in %s', async (format) => {
   const frame = { id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm' };
   const half = { index: 0, delta: { role: 'assistant', content: 'Half of' }, finish_reason: null };
-  provider.answers = plays(
+  raw.provider.answers = plays(
     eventsOf(
       { ...frame, choices: [half], x_groq: { id: 'req' } },
       {
@@ -81,7 +70,7 @@ describe('a message that its server ends by a word of its own has one of the for
 
   it('as a whole', async () => {
     const content = [{ type: 'text', text: 'Hi' }];
-    provider.answers = plays(
+    raw.provider.answers = plays(
       JSON.stringify({ ...message, content, stop_reason: 'MAX_TOKENS', usage }),
       'application/json',
     );
@@ -89,7 +78,7 @@ describe('a message that its server ends by a word of its own has one of the for
   });
 
   it('as a stream', async () => {
-    provider.answers = plays(
+    raw.provider.answers = plays(
       eventsOf(
         { type: 'message_start', message: { ...message, content: [], stop_reason: null, usage } },
         { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } },
@@ -105,11 +94,13 @@ describe('a message that its server ends by a word of its own has one of the for
   });
 });
 
-// The last one: the gateway asks a provider that wants money no more for a while.
-describe.each(NATIVE)('asked in %s of a provider that speaks %s, at last', (format, kind) => {
+// These tests are the last because the gateway then skips each provider for a while.
+describe.each(NATIVE)('asked in %s of a provider that speaks %s and wants money', (format, kind) => {
   it('an account of the operator without money is no fault of the request', async () => {
     const message = 'Your credit balance is too low to access the API. Please go to Plans & Billing.';
-    provider.answers = plays(eventsOf({ type: 'error', error: { type: 'invalid_request_error', message } }));
+    raw.provider.answers = plays(
+      eventsOf({ type: 'error', error: { type: 'invalid_request_error', message } }),
+    );
     const { text, told } = await ask(format, kind);
     expect(told.error.code).toBe('gateway_capacity');
     expect(text).not.toContain('credit balance');

@@ -114,7 +114,7 @@ test('a call whose price is open is priced by whoever takes its shard over, in t
   settlements.close();
 });
 
-test('a call that ended while its shard was shut is priced as soon as the shard opens, though nobody told of its end', async () => {
+test('a call that ended while its shard was shut is priced as soon as the shard opens, without an event', async () => {
   const { does, pass, held, settlements } = await start([1]);
   await pass(2 * SECOND_MS);
   await does(reserve(1, 100n, { agentId: 1, keyId: 1 }));

@@ -109,7 +109,7 @@ export class Settlement {
     else if (!this.#closed) this.#sweepIn(firstSweepMs);
   }
 
-  /** The ledger was rebuilt, so that calls may have ended of which nobody was told: it is swept now, or once more. */
+  /** Sweeps at once, or again after the sweep that is running. The ledger was closed, so calls may have ended without an event. */
   sweepNow(): void {
     if (this.#closed) return;
     if (this.#sweepTimer === null) this.#sweepsAgain = true;

@@ -47,7 +47,7 @@ export class ShardSettlements {
     void this.#running.get(shard)?.watch(event.agentId, event.callId);
   }
 
-  /** This process leads a shard that was shut until now: what ended meanwhile may not have come as an event. */
+  /** Sweeps a shard that is open again. Calls may have ended meanwhile without an event. */
   onOpen(shard: number): void {
     this.#running.get(shard)?.sweepNow();
   }

@@ -158,8 +158,9 @@ export interface AskedDialect {
   /** It signs tool calls, and wants the signatures back. */
   signsCalls: boolean;
   takesVerbosity: boolean;
-  /** It takes back reasoning in `reasoning_details`, as routers pass on what vendors have signed. */
+  /** It takes the reasoning of an earlier answer back as a part of type `thinking`. */
   takesThinkingParts: boolean;
+  /** It takes back reasoning in `reasoning_details`, as routers pass on what vendors have signed. */
   takesReasoningDetails: boolean;
   /** Which messages of a chat may stand where. */
   turns: TurnRules;

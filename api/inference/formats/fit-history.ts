@@ -58,17 +58,21 @@ function fitAnswer(message: Message, dialect: HistoryDialect): Message {
     const reasoning = reasoningOf(message);
     if (reasoning !== '') fitted[reasoningMember] = reasoning;
   }
-  if (dialect.takesThinkingParts) fitted.content = withThinkingPart(fitted.content, message);
+  if (dialect.takesThinkingParts && !hasThinkingPart(fitted.content)) {
+    const reasoning = reasoningOf(message);
+    if (reasoning !== '') fitted.content = [thinkingPartOf(reasoning), ...partsOf(fitted.content)];
+  }
   return isSame(fitted, message) ? message : fitted;
 }
 
-/** Content that has such a part is as the server wrote it. */
-function withThinkingPart(content: unknown, message: Message): unknown {
-  const reasoning = reasoningOf(message);
-  const has = Array.isArray(content) && content.some((part) => isRecord(part) && part.type === 'thinking');
-  if (reasoning === '' || has) return content;
-  const texts = typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [];
-  return [thinkingPartOf(reasoning), ...(Array.isArray(content) ? content : texts)];
+/** The content is then as the server wrote it. */
+const hasThinkingPart = (content: unknown): boolean =>
+  records(content).some(({ type }) => type === 'thinking');
+
+/** The content as a list of parts. A text becomes one part, and an empty one becomes none. */
+function partsOf(content: unknown): readonly unknown[] {
+  if (Array.isArray(content)) return content;
+  return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [];
 }
 
 /** Some servers sign the parts of their content, which clients cannot read, and take the signature back there alone. */
@@ -86,10 +90,9 @@ function withSignedParts(message: Message): Message {
       signedPartOf(format, { text: details.length === 1 ? textOf(reasoning) || own : own, ...signed }) ?? []
     );
   });
-  const texts = typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [];
   return {
     ...rest,
-    content: [...parts, ...(Array.isArray(content) ? content : texts)],
+    content: [...parts, ...partsOf(content)],
     ...(others.length === 0 ? {} : { reasoning_details: others }),
   };
 }

@@ -1,6 +1,8 @@
 import { isRecord } from '#core/is-record.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { readNumberedError } from '../../providers/numbered-errors.ts';
+import { readLines } from './event-lines.ts';
+import { LineEnds } from './line-ends.ts';
 
 /*
  * A provider's error stands in one of many shapes, and clients shorten a prompt or wait only where they are told
@@ -13,23 +15,20 @@ import { readNumberedError } from '../../providers/numbered-errors.ts';
  */
 export function parseErrorBody(bytes: Buffer): unknown {
   const text = new TextDecoder().decode(bytes).trim();
-  const value = parseJson(text) ?? firstEventIn(text);
+  const value = parseJson(text) ?? firstEventIn(bytes);
   if (typeof value === 'string') return { message: value };
   if (value !== undefined) return value;
   return text === '' || text.startsWith('<') ? undefined : { message: text };
 }
 
-function firstEventIn(text: string): unknown {
-  for (const line of text.split(LINE_ENDS)) {
-    const data = DATA.exec(line)?.[1];
-    const value = data === undefined ? undefined : parseJson(data);
+function firstEventIn(bytes: Buffer): unknown {
+  for (const lines of new LineEnds().read(bytes).toString().split('\n\n')) {
+    const event = readLines(Buffer.from(lines));
+    const value = event === null ? undefined : parseJson(event.data.toString());
     if (isRecord(value)) return value;
   }
   return undefined;
 }
-
-const LINE_ENDS = /\r\n|\n|\r/;
-const DATA = /^data: ?(.+)$/;
 
 /**
  * `{error: {…}}`, `{error: "text"}`, `[{error: {…}}]`, `{error: [{…}]}`, `{message, type, code}`, `{errors: [{…}]}`, `{error_code, error_msg}`,

@@ -146,7 +146,7 @@ function codeOf(httpStatus: number, detail: Record<string, unknown>): ErrorCode 
   const status = httpStatus >= 300 ? httpStatus : (namedStatus(detail) ?? 502);
   const isUnsaid = httpStatus < 300 && namedStatus(detail) === null;
   if (!isUnsaid) return codeOfStatus(status, detail);
-  // Such names blame the request or the server, whatever the words beside them tell.
+  // These names say only that the request or the server failed, so a sentence that gives the reason counts first.
   const byWords = codeOfBadRequest(detail);
   if (byWords !== 'invalid_request') return byWords;
   return firstCode(names, codeByStreamErrorName) ?? codeOfStatus(status, detail);

@@ -5,7 +5,7 @@ import { createFakeClock } from '../../support/fake-clock.ts';
 import { does, refused } from '../case.ts';
 import { reserve } from '../commands.ts';
 
-test('credit of a start that nobody was answered is free four seconds after a long outage at the latest', async () => {
+test('credit that a start without an answer has held is free within four seconds of the end of a long outage', async () => {
   const clock = createFakeClock();
   let isGone = true;
   let settledAtMs = 0;

@@ -60,7 +60,7 @@ test('a publisher that Redis has been out of reach for leads no longer, and says
   await publisher.stop();
 });
 
-test('whoever leads a shard is told each time that it decides again, because it may have missed events', async () => {
+test('the worker that leads a shard hears each time that the shard is open again, because it may have missed events', async () => {
   const clock = createFakeClock();
   let isShut = false;
   const opened: number[] = [];

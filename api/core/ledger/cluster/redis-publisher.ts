@@ -19,7 +19,7 @@ export interface PublisherOptions {
   logger: Log;
   /** Of what has come to count in a shard that this process leads: some may be missed, none comes that never happened. */
   onEvent?: (event: LedgerEvent) => void;
-  /** Called when a shard that this process leads decides again: the events that it missed until then are in the shard alone. */
+  /** Called when a shard that this process leads is open again. The process may have missed events until then. */
   onOpen?: (shard: number) => void;
 }
 

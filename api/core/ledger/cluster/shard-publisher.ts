@@ -30,7 +30,7 @@ export interface ShardPublisherOptions {
   tailFrom: bigint;
   /** Of what has come to count while this process leads the shard. */
   onEvent?: ((event: LedgerEvent) => void) | undefined;
-  /** Called when the shard decides again, rebuilt or found as it was: some events may have been missed. */
+  /** Called when the shard is open again, rebuilt or unchanged. The process may have missed events until then. */
   onOpen?: ((shard: number) => void) | undefined;
 }
 
