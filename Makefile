@@ -54,8 +54,8 @@ services-stop: $(TOOLS) ## End what `make services` started
 proof: $(TOOLS) ## $1.00, 1,000 calls at once on a real cluster whose parts are killed: every promise about money (CALLS=n, SEED=n)
 	@CALLS=$(CALLS) SEED=$(SEED) node test/proof/main.ts
 
-test: $(TOOLS) $(SCHEMATHESIS) $(CHART_TOOLS) $(SDK_TOOLS) check lint-image ## Everything that CI runs (40 minutes on two cores)
-	@node test/support/run-tests.ts unit chart+services,suite+cluster
+test: $(TOOLS) $(SCHEMATHESIS) $(CHART_TOOLS) $(SDK_TOOLS) check lint-image ## Everything that CI runs (50 minutes on two cores)
+	@node test/support/run-tests.ts unit chart+services+cluster,suite
 
 test-unit: $(TOOLS) ## The tests that need no service, in seven minutes
 	@node test/support/run-tests.ts unit

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { z } from 'zod';
 
 /*
- * `node test/support/run-tests.ts unit services,suite+cluster`: runs the named vitest projects one after another, those on both sides
+ * `node test/support/run-tests.ts unit services+cluster,suite`: runs the named vitest projects one after another, those on both sides
  * of a comma side by side, as of services and suite each waits half of its time; and closes with the tests that failed and
  * `N passed, N failed`, the line that CI counts by. A run without a test, or with one that was skipped where services are
  * required, has failed.
