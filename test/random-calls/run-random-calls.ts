@@ -141,7 +141,8 @@ async function compare(
   }
   expect(gateway.running.deps.gateway.capacity.heldNanoUsd).toBe(0n);
 
-  const borneUsd = await gateway.metric('faregate_operator_loss_usd_total', { cause: 'cost_above_hold' });
+  // Whatever the cause: on a busy machine a hold may be written too late, and the provider is paid for its call all the same.
+  const borneUsd = await gateway.metric('faregate_operator_loss_usd_total');
   await expectWholeBill(gateway, charged + BigInt(Math.round(borneUsd * 1e9)), recordedBefore);
   return figures;
 }
