@@ -35,8 +35,7 @@ const read = async (path: string) => {
 };
 
 it('the list, the book and the candles of a market are read without a key', async () => {
-  const { market, opensAt, publishBook } = shown;
-  await publishBook();
+  const { market, opensAt } = shown;
   const { markets } = await read('/dex/markets');
   expect(markets).toContainEqual({
     id: market,

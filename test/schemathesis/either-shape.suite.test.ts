@@ -124,12 +124,7 @@ describe.skipIf(!hasSchemathesis)(
 
 async function openMarket(): Promise<string> {
   const shown = await showMarket(gateway.running.deps.store.markets, 'schemathesis', 5);
-  // In place of its keeper, which says it again each second.
-  const timer = setInterval(() => void shown.publishBook(), 1_000);
-  stops.push(
-    () => clearInterval(timer),
-    () => shown[Symbol.asyncDispose](),
-  );
+  stops.push(() => shown[Symbol.asyncDispose]());
   const url = `${gateway.baseUrl}/dex/markets/${shown.market}/book`;
   await until(async () => (await fetch(url)).status === 200);
   return shown.market;

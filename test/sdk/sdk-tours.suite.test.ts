@@ -91,7 +91,6 @@ describe.each(sdkLanguages)('the generated client of %s', (language) => {
   /** Every operation, or those that are named, of an agent of its own, against something that stands between. */
   async function tourBehind(behaviour: Behaviour, ...operations: string[]) {
     const agent = await gateway.newAgent();
-    await shown.publishBook();
     await using standIn = await startStandIn(gateway.baseUrl, behaviour);
     const toured = await tour.run({ baseUrl: standIn.baseUrl, key: agent.key }, ...operations);
     return { ...toured, agent, asked: standIn.asked };
@@ -99,7 +98,6 @@ describe.each(sdkLanguages)('the generated client of %s', (language) => {
 
   it.skipIf(reason !== null)('does every operation, for exactly what the ledger charges', async () => {
     const agent = await gateway.newAgent();
-    await shown.publishBook();
     const { code, lines, errors } = await tour.run({ baseUrl: gateway.baseUrl, key: agent.key });
     for (const line of lines)
       table[line.operation] = { ...table[line.operation], [language]: summaryOf(line) };
