@@ -115,7 +115,7 @@ test('the rule sees none in an import of what all kinds share', () => {
  * nobody else uses. A change that removes some lowers the number here.
  */
 describe('comments become plain English', () => {
-  const OLD_BEGINNINGS = 1_124;
+  const OLD_BEGINNINGS = 1_123;
   const OLD_WORDS = 87;
 
   it('no comment more begins with "Of", "What", "Who", "Whoever" or "Nobody"', () => {

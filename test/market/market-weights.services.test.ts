@@ -13,6 +13,7 @@ import { startClusterStores } from '../support/cluster-stores.ts';
 import { testDataDir } from '../support/data-dir.ts';
 import { until } from '../support/gateway.ts';
 import { type NodeProcess, startNodeProcess } from '../support/node-process.ts';
+import { PATIENT_API } from '../support/patience.ts';
 import { describeWith } from '../support/with-services.ts';
 import { listingOf } from './market-world.ts';
 
@@ -47,7 +48,7 @@ server: { trustedProxies: [127.0.0.1] }
     for (let n = 0; n < PROCESSES; n++) {
       const [port, internalPort] = [await freePort(), await freePort()];
       const process = await startNodeProcess({
-        command: ['api/main.ts'],
+        command: [PATIENT_API],
         internalPort,
         output: join(folder.path, `api-${n}.log`),
         env: {

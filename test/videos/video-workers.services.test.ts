@@ -15,6 +15,7 @@ import { testDataDir } from '../support/data-dir.ts';
 import { until } from '../support/gateway.ts';
 import { createMovingClock } from '../support/moving-clock.ts';
 import { type NodeProcess, startNodeProcess } from '../support/node-process.ts';
+import { PATIENT_API } from '../support/patience.ts';
 import { startTestProvider, type TestProvider } from '../support/provider.ts';
 import { describeWith } from '../support/with-services.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
@@ -96,7 +97,7 @@ providers: [{ id: sim, kind: simulator, baseUrl: "${provider.baseUrl}" }]
     const internalPort = await freePort();
     processes.push(
       await startNodeProcess({
-        command: ['api/main.ts'],
+        command: [PATIENT_API],
         internalPort,
         output: join(folder.path, 'api.log'),
         env: { FAREGATE_CONFIG: configFile, FAREGATE_DATA: folder.path, PORT: String(port.api) },
