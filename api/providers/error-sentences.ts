@@ -91,7 +91,7 @@ const TOO_LONG: readonly RegExp[] = [
   /reduce the length of (?:the |your )?(?:messages|prompt|input|conversation)/i,
   /(?:input|prompt) (?:token count|tokens|length)[^.]{0,60} exceeds?/i,
   /(?:input|prompt) token count (?:is|of) \d/i,
-  /max_seq_len/i,
+  /max_seq_len|max_num_tokens|max_model_len/i,
   /token (?:length|count)s? exceeds? (?:the )?model/i,
   /total length [\d,]{1,15} (?:characters|tokens) exceeds/i,
   /tokens? (?:in the )?(?:input|prompt)[^.]{0,40} (?:exceed|limit)/i,
@@ -104,6 +104,10 @@ const TOO_LONG: readonly RegExp[] = [
   /(?:输入|上下文|提示词|prompt|token)[^。]{0,20}(?:超过|超出|过长|超长)/i,
   /range of input length/i,
   /exceeds? (?:the )?max(?:imum)? (?:message|prompt|input) tokens/i,
+  /length of (?:the )?(?:messages|prompt|input|conversation) (?:should|must|can(?:not)?) /i,
+  /max(?:imum)? input (?:characters|tokens|length)/i,
+  // Bedrock's words where a model takes a text of so many characters.
+  /expected maxLength: \d{1,12}, actual: \d/i,
 ];
 
 const ABOUT_TOKENS = /token/i;
@@ -172,7 +176,7 @@ const FIELD_OF_POLICY =
   /\b(?:polic(?:y|ies)|filters?|moderation|management|settings|checks?) (?:fields?|param(?:eter)?s?|arguments?|propert(?:y|ies)|headers?|options?|keys?|objects?|attributes?|values?|must|should)\b/gi;
 /** The beginning of a sentence about the request's form. */
 const ABOUT_FORM =
-  /^\W{0,3}(?:(?:unknown|unrecognized|unsupported|unexpected|missing|invalid|extra) (?:request |required |input )?(?:parameter|argument|field|property|header|value|option|type|name|key|tool|model|json)|extra inputs?)\b/i;
+  /^\W{0,3}(?:(?:unknown|unrecognized|unsupported|unexpected|missing|invalid|extra) (?:request |required |input )?(?:parameter|argument|field|property|header|value|option|type|name|key|tool|model|json)|extra inputs?|cannot contain (?:[\w-]{1,20} ){0,3}types?)\b/i;
 
 const POLICY_REASONS: ReadonlySet<unknown> = new Set([
   'PROHIBITED_CONTENT',
@@ -187,14 +191,14 @@ const POLICY_REASONS: ReadonlySet<unknown> = new Set([
 
 /** `1301` is one vendor's number for it. */
 const POLICY_NAME =
-  /^(?:content_(?:filter|policy|moderation|blocked|restricted)\w*|ResponsibleAIPolicyViolation|(?:InternalError\.Algo\.)?data_?inspection_?failed|moderation_(?:blocked|failed|flagged)|sensitive_words?_detected|(?:input|output)?(?:text|image|video|audio)?SensitiveContentDetected(?:\.\w+)?|(?:input|output)(?:text|image)RiskDetection|OperationDenied\.(?:text|image)IllegalDetected|(?:input|output|new)_sensitive|censorship_blocked|guardrails?_\w+|(?:input|output)_guardrails?_\w+|PUBLIC_ERROR_UNSAFE_\w+|safety_(?:violation|blocked)|unsafe_content|blocked_by_(?:policy|guardrails?)|(?:prompt|response)_blocked|1301)$/i;
+  /^(?:content_(?:filter|policy|moderation|blocked|restricted)\w*|(?:cyber|bio|cbrn|usage|safety)_policy(?:_violation)?|hooks_failed|ResponsibleAIPolicyViolation|(?:InternalError\.Algo\.)?data_?inspection_?failed|moderation_(?:blocked|failed|flagged)|sensitive_words?_detected|(?:input|output)?(?:text|image|video|audio)?SensitiveContentDetected(?:\.\w+)?|(?:input|output)(?:text|image)RiskDetection|OperationDenied\.(?:text|image)IllegalDetected|(?:input|output|new)_sensitive|censorship_blocked|guardrails?_\w+|(?:input|output)_guardrails?_\w+|PUBLIC_ERROR_UNSAFE_\w+|safety_(?:violation|blocked)|unsafe_content|blocked_by_(?:policy|guardrails?)|(?:prompt|response)_blocked|1301)$/i;
 
 /** They say what a policy has decided, also behind words about the request's form. */
 const VERDICTS: readonly RegExp[] = [
   /^content exists risk/i,
   /violat\w{1,4} (?:[\w']{1,20} ){0,5}(?:polic|guideline|terms|guardrail)/i,
   /flagged (?:as|by|for)/i,
-  /contains? (?:[\w-]{1,20} ){0,3}(?:inappropriate|prohibited|sensitive|unsafe|harmful|illegal|nsfw) (?:content|words?|information|material|language)/i,
+  /(?<!cannot )contains? (?:[\w-]{1,20} ){0,3}(?:inappropriate|prohibited|sensitive|unsafe|harmful|illegal|nsfw) (?:content|words?|information|material|language)/i,
   /(?:blocked|rejected|refused|denied|filtered|intercepted|stopped) (?:by|due to|because of|as a result of|for) (?:[\w']{1,20} ){0,3}(?:guardrail|safety|moderation|content filter|compliance|censor)/i,
   /(?:input|output)_guardrail_triggered/i,
   /guardrails? (?:[\w-]{1,20} ){0,2}(?:intervened|blocked|triggered|tripped|violated)/i,
@@ -203,9 +207,11 @@ const VERDICTS: readonly RegExp[] = [
   /considered high risk/i,
   /nsfw content/i,
   /content for safety reasons/i,
+  /guardrail checks? [^.]{0,60}fail/i,
+  /\b(?:PROHIBITED_CONTENT|BLOCKLIST|RECITATION|SPII)\b/,
   // Some vendors answer in Chinese: what is said holds something sensitive or forbidden, or has failed a review.
   /(?:包含|含有|涉及|存在)[^。]{0,20}(?:敏感|违规|违法|不安全|有害|不当)/,
-  /审核(?:不|未)通过|未通过[^。]{0,8}审核|内容安全|内容审核/,
+  /审核(?:不|未)通过|未通过[^。]{0,8}审核|内容(?:安全|审核|违规|违法|不合规)/,
 ];
 
 const POLICY: readonly RegExp[] = [

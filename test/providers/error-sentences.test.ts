@@ -49,6 +49,18 @@ const tooLong: readonly (readonly [vendor: string, detail: Readonly<Record<strin
   ],
   ['Cohere', said('too many tokens: total number of tokens in the prompt cannot exceed 128000')],
   ['Bedrock', said('Input is too long for requested model.')],
+  [
+    'Bedrock, Titan',
+    said(
+      'Malformed input request: expected maxLength: 50000, actual: 61000, please reformat your input and try again.',
+    ),
+  ],
+  [
+    'TensorRT-LLM',
+    said('The sum of prompt length (9000.0), query length (0) should not exceed max_num_tokens (8192)'),
+  ],
+  ['Baidu', said('the length of messages should be no larger than 516096 in characters')],
+  ['Baidu, by its older words', said('the max input characters is 20000')],
   ['Moonshot', said('Invalid request: Your request exceeded model token limit: 131072 (requested: 140000)')],
   ['GLM', said('Prompt exceeds max length, input length too long: 210000 tokens, limit 202752')],
   ['DashScope', said('Range of input length should be [1, 30720]')],
@@ -306,12 +318,19 @@ describe('a refusal by a vendor’s policy', () => {
       said('Invalid input value: the text was flagged as harmful content'),
     ],
     ['another one', said('Invalid parameter: input text may contain sensitive information')],
+    ['Google, by its reason in the sentence', said('Request blocked: PROHIBITED_CONTENT')],
+    ['OpenAI, of attacks', { code: 'cyber_policy_violation', message: 'x' }],
+    ['OpenAI, of biology', { code: 'bio_policy', message: "This content can't be shown." }],
+    ['Portkey', { type: 'hooks_failed', message: 'x' }],
+    ['Portkey, in words', said('The guardrail checks defined in the config failed.')],
+    ['a vendor in Chinese', said('内容违规')],
     ['a gateway that repeats JSON', said('400: {"error":{"message":"Content violates our usage policy"}}')],
   ])('is known by what %s says: %j', (_vendor, detail) => {
     expect(saysPolicy(detail)).toBe(true);
   });
 
   it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['the type of a part', said('messages.1.content.0.text: cannot contain unsafe content type')],
     [
       'a schema that Bedrock refuses',
       { code: 'invalid_prompt', message: 'tools.0.input_schema: type is missing' },
