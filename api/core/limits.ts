@@ -84,6 +84,10 @@ export const GATE_TIMEOUT_MS = 2 * SECOND_MS;
 export const END_AGAIN_MAX_MS = 4 * SECOND_MS;
 /** Bytes of an answer that wait while the gate is closed. Beyond it the provider's connection is paused. */
 export const GATE_BUFFER_BYTES = 64 * 1024;
+
+/** Earlier calls of a chat whose cut arguments are read, and how long these may be. Others are sent on without arguments. */
+export const CUT_CALLS_READ_MAX = 4;
+export const CUT_CALL_CHARS_MAX = 65_536;
 /** How long a usage drain reads on after a hang-up. */
 export const USAGE_DRAIN_MS = 60 * SECOND_MS;
 /** The longest time limit that an operator may set for calls, and the longest shutdown that follows from it. The chart has the same bound. */

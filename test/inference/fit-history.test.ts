@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { CUT_CALL_CHARS_MAX } from '#core/limits.ts';
 import { runAtOnce } from '#core/steps.ts';
 import { buildChatBody } from '../../api/inference/formats/chat-body.ts';
-import { records } from '../../api/inference/formats/values.ts';
+import { recordOf, records } from '../../api/inference/formats/values.ts';
 import { type DialectName, dialects } from '../../api/providers/openai/dialects.ts';
 import { providerKinds } from '../../api/providers/provider-kinds.ts';
 import { endpoint, model, planOf, provider, testCatalog } from './support.ts';
@@ -175,6 +176,74 @@ describe('marks for a cache', () => {
     const { text, candidate } = askedAt('other', body);
     expect(text.match(/"ephemeral"/g)).toHaveLength(7);
     expect(candidate.hints).toEqual([]);
+  });
+});
+
+describe('the arguments of an earlier call', () => {
+  const sentArguments = (dialect: DialectName, json: string): unknown => {
+    const called = { ...call, function: { name: 'f', arguments: json } };
+    const calls = records(sentAnswer(dialect, { content: null, tool_calls: [called] }).tool_calls);
+    return recordOf(calls[0]?.function).arguments;
+  };
+
+  it.each(Object.keys(dialects) as DialectName[])(
+    'can be parsed by %s where a limit has cut them',
+    (name) => {
+      expect(sentArguments(name, '{"a":"x","b":[1,')).toBe('{"a":"x","b":[1]}');
+      expect(sentArguments(name, '{"a":"x')).toBe('{}');
+      expect(sentArguments(name, '')).toBe('{}');
+      expect(sentArguments(name, 'rain')).toBe('{"arguments":"rain"}');
+    },
+  );
+
+  it('pass as they came where they are whole', () => {
+    expect(sentArguments('vllm', '{"n": 12345678901234567890 }\n')).toBe('{"n": 12345678901234567890 }\n');
+  });
+
+  it('are empty from the fifth cut call on, and where they are very long', () => {
+    const cut = (json: string, at: number) => ({
+      ...call,
+      id: `call${at}`,
+      function: { name: 'f', arguments: json },
+    });
+    const calls = [`[${'1,'.repeat(CUT_CALL_CHARS_MAX)}`, '{"a":1,', '{"a":2,', '{"a":3,', '{"a":4,'].map(
+      cut,
+    );
+    const sent = records(sentAnswer('vllm', { content: null, tool_calls: calls }).tool_calls);
+    expect(sent.map((each) => recordOf(each.function).arguments)).toEqual([
+      ...['{}', '{"a":1}', '{"a":2}', '{"a":3}', '{}'],
+    ]);
+  });
+
+  it('are paid for by the hold where they become longer', () => {
+    const added = (json: string): number => {
+      const called = { ...call, function: { name: 'f', arguments: json } };
+      const messages = [user, { role: 'assistant', content: null, tool_calls: [called] }, result, user];
+      return askedAt('vllm', { messages }).candidate.addedTokens ?? 0;
+    };
+    expect(added('rain')).toBeGreaterThanOrEqual('{"arguments":"rain"}'.length - 'rain'.length);
+    expect(added('{"n":1}')).toBe(0);
+  });
+});
+
+describe('an earlier call in the way that chats had before tools', () => {
+  const messages = [
+    user,
+    { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{"a":1}' } },
+    { role: 'function', name: 'f', content: 'R' },
+    user,
+  ];
+
+  it('reaches Mistral, which knows calls of tools alone, as one of these, with its result', () => {
+    const [, answer, given] = records(JSON.parse(askedAt('mistral', { messages }).text).messages);
+    const [sent] = records(answer?.tool_calls);
+    expect(sent).toMatchObject({ type: 'function', function: { name: 'f', arguments: '{"a":1}' } });
+    expect(given).toMatchObject({ role: 'tool', tool_call_id: sent?.id, content: 'R' });
+    expect(answer).not.toHaveProperty('function_call');
+  });
+
+  it('reaches OpenAI as it came', () => {
+    expect(JSON.parse(askedAt('openai', { messages }).text).messages).toEqual(messages);
   });
 });
 

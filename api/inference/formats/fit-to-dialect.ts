@@ -6,6 +6,7 @@ import type { MediaCount } from '../linked-images/linked-media.ts';
 import { findStrayLink } from '../policy/member-policy.ts';
 import { hasSchema, SCHEMA_WORDS_TOKENS, tellSchema } from './answer-schema.ts';
 import { editMember, sentBytes } from './edit-member.ts';
+import { fitCalls } from './fit-calls.ts';
 import { cacheMarksIn, fitAnswers, withoutCacheMarks } from './fit-history.ts';
 import { bytesAdded, fitTurns } from './fit-turns.ts';
 import { narrowsTools, narrowTools } from './function-tools.ts';
@@ -142,7 +143,8 @@ interface ParsedFit {
 function fitParsedChat(dialect: Dialect, value: Readonly<Record<string, unknown>>): ParsedFit {
   const { messages, tools } = value;
   const given = Array.isArray(messages) ? messages : [];
-  const answers = fitAnswers(given, dialect);
+  const calls = fitCalls(given, dialect);
+  const answers = fitAnswers(calls.messages, dialect);
   const fitted = fitTurns(answers, dialect);
   const tellsSchema = !dialect.takesSchemas && hasSchema(value[ANSWER_FORMAT]);
   const isSame = fitted === given && fitMarks(given, dialect) === given && fitMarks(tools, dialect) === tools;
@@ -150,7 +152,8 @@ function fitParsedChat(dialect: Dialect, value: Readonly<Record<string, unknown>
     answers,
     isEdited: !isSame || tellsSchema || narrowsTools(dialect, value.tool_choice),
     tellsSchema,
-    addedTokens: bytesAdded(answers, fitted, dialect) + (tellsSchema ? SCHEMA_WORDS_TOKENS : 0),
+    addedTokens:
+      calls.addedBytes + bytesAdded(answers, fitted, dialect) + (tellsSchema ? SCHEMA_WORDS_TOKENS : 0),
   };
 }
 
@@ -160,7 +163,9 @@ export function fitChat(dialect: Dialect, body: JsonObject, changes: MemberChang
   narrowTools(dialect, body, changes);
   if (!dialect.takesSchemaChoices) writePlainParameters(body, changes);
   const fitMessages = (list: unknown): unknown =>
-    Array.isArray(list) ? fitMarks(fitTurns(fitAnswers(list, dialect), dialect), dialect) : list;
+    Array.isArray(list)
+      ? fitMarks(fitTurns(fitAnswers(fitCalls(list, dialect).messages, dialect), dialect), dialect)
+      : list;
   editMember(body, 'messages', fitMessages, changes);
   editMember(body, 'tools', (list) => fitMarks(list, dialect), changes);
 }

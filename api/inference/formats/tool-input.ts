@@ -2,7 +2,7 @@ import { isRecord } from '#core/is-record.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { wholePartOf } from '../json/cut-json.ts';
 import { type JsonBounds, scanJsonObject } from '../json/json-object.ts';
-import type { NumberMarks } from '../json/number-marks.ts';
+import { NumberMarks } from '../json/number-marks.ts';
 import { isNoArguments } from '../price/call-arguments.ts';
 
 /**
@@ -14,6 +14,12 @@ import { isNoArguments } from '../price/call-arguments.ts';
 export function inputOf(json: string, marks: NumberMarks): Readonly<Record<string, unknown>> {
   const read = readInput(json, undefined, marks);
   return read === 'too_many' ? { arguments: json } : read.input;
+}
+
+/** The same as text, for servers that parse the arguments of earlier calls. */
+export function parseableArguments(json: string): string {
+  const marks = new NumberMarks();
+  return marks.print(inputOf(json, marks)).toString();
 }
 
 /** The same with bounds, for what a caller says that a model wrote. */

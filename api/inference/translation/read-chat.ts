@@ -11,13 +11,14 @@ import type {
 import { isRecord } from '#core/is-record.ts';
 import { isOwnReasoning } from '../../providers/signed-reasoning.ts';
 import { callSignatureOf } from '../formats/call-signature.ts';
+import { LegacyCalls } from '../formats/legacy-calls.ts';
 import { CHAT_REASONING } from '../formats/reasoning-words.ts';
 import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
 import { reasoningInDetails, reasoningInParts, reasoningTextOf } from '../price/answer-part.ts';
 import { cacheOf, markLast } from './cache-marks.ts';
 import { customArguments } from './custom-tools.ts';
-import { hasLegacyFunctions, LegacyCalls } from './legacy-functions.ts';
+import { hasLegacyFunctions } from './legacy-functions.ts';
 import { readChatTools } from './read-chat-tools.ts';
 import { callerTool, callerToolsIn, ToolNaming } from './tool-names.ts';
 import { verbosityAt } from './tool-words.ts';

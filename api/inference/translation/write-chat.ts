@@ -11,6 +11,7 @@ import type {
 import { schemaInWords } from '../formats/answer-schema.ts';
 import { fitCallId } from '../formats/call-id-rules.ts';
 import { isOfRouter } from '../formats/call-signature.ts';
+import { fitCalls } from '../formats/fit-calls.ts';
 import { fitTurns } from '../formats/fit-turns.ts';
 import { FlatRoom } from '../formats/flat-schema.ts';
 import { plainParameters } from '../formats/open-parameters.ts';
@@ -41,7 +42,10 @@ export function* writeChat(
   const written = tools.length === 0 ? undefined : writeTools(tools, dialect, unsupported);
   yield 'tools';
   return {
-    messages: fitTurns([...writeSystem(conversation, dialect, marks), ...messages], dialect),
+    messages: fitTurns(
+      fitCalls([...writeSystem(conversation, dialect, marks), ...messages], TOOLS_ALONE).messages,
+      dialect,
+    ),
     max_tokens: outputTokensCap,
     tools: written,
     tool_choice: toolChoice === null || tools.length === 0 ? undefined : writeToolChoice(toolChoice),
@@ -115,6 +119,9 @@ function writeTurn(turn: Turn, dialect: AskedDialect, unsupported: UnsupportedFi
       return writeAnswer(turn.parts, dialect);
   }
 }
+
+/** A translated conversation has no calls in the way that chats had before tools. */
+const TOOLS_ALONE = { answerMembers: null };
 
 const IMAGE_FOLLOWS = '(The image or file follows in the next message of the user.)';
 
