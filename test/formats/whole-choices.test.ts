@@ -58,13 +58,21 @@ describe('an answer that every client can read', () => {
         { index: 1, message: {} },
       ],
     ],
-    ['no choice', []],
     ['choices that are none', 'none'],
     ['calls with two ids', [{ index: 0, message: message({ tool_calls: [call(), call({ id: 'd' })] }) }]],
   ])('passes as it came: %s', (_of, choices) => {
-    const json = answerOf(choices).replace('{', '{ ');
+    const whole = Array.isArray(choices)
+      ? choices.map((each) => ({ finish_reason: 'stop', ...each }))
+      : choices;
+    const json = answerOf(whole).replace('{', '{ ');
     expect(read(json).answer.bytes.toString()).toBe(json);
   });
+});
+
+it('an answer without a choice has an empty one', () => {
+  expect(choicesOf([])).toEqual([
+    { index: 0, message: { role: 'assistant', content: null, refusal: null }, finish_reason: 'stop' },
+  ]);
 });
 
 describe('a choice', () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { randomBase62 } from '#core/ids.ts';
 import { isRecord } from '#core/is-record.ts';
 import { plainNumber } from '../json/exact-json.ts';
-import { CallArguments, newComparedText } from '../price/call-arguments.ts';
+import { argumentsIn, CallArguments, newComparedText } from '../price/call-arguments.ts';
 import { joinedName } from '../price/call-name.ts';
 import { SnapshotText } from '../price/snapshot-text.ts';
 import { recordOf, records, textOf } from './values.ts';
@@ -47,13 +47,36 @@ export function readCallPiece(call: Readonly<Record<string, unknown>>): CallPiec
   return {
     ...frame,
     name: textOf(name),
-    json: isRecord(given) || Array.isArray(given) ? JSON.stringify(given) : textOf(given),
+    json: argumentsIn(given),
   };
 }
 
 /** The pieces of calls in a delta. One server sends each piece by itself, and not in a list. */
-export const callPiecesIn = (calls: unknown): readonly Record<string, unknown>[] =>
-  isRecord(calls) ? [calls] : records(calls);
+export function callPiecesIn(calls: unknown): readonly Record<string, unknown>[] {
+  const pieces = isRecord(calls) ? [calls] : records(calls);
+  return pieces.some(isFlatCall) ? pieces.map(withFunction) : pieces;
+}
+
+/** Some servers write the name and the arguments of a call beside its id, such as Cloudflare. */
+export const isFlatCall = ({
+  function: called,
+  custom,
+  name,
+  arguments: given,
+}: Readonly<Record<string, unknown>>): boolean =>
+  !isRecord(called) && !isRecord(custom) && (typeof name === 'string' || given !== undefined);
+
+function withFunction(call: Record<string, unknown>): Record<string, unknown> {
+  if (!isFlatCall(call)) return call;
+  const { name, arguments: given, ...rest } = call;
+  return {
+    ...rest,
+    function: {
+      ...(name === undefined ? {} : { name }),
+      ...(given === undefined ? {} : { arguments: given }),
+    },
+  };
+}
 
 /**
  * Tells which call each piece belongs to. Servers number parallel calls from 0 on, or give all of them the number 0, or none;

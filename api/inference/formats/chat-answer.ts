@@ -19,6 +19,7 @@ import { chatCounts } from '../price/usage.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { endWordOf, isFailedEnd } from './end-words.ts';
 import { tellsError, tellsErrorBesideNothing } from './error-record.ts';
+import { withMember } from './readable-answer.ts';
 import { shownChanges } from './shown-changes.ts';
 import { objectIn, presentMember } from './stream-text.ts';
 import { addParts } from './streamed-choice.ts';
@@ -44,14 +45,7 @@ export function readChatAnswer(answer: JsonObject, value: Record<string, unknown
 /** The answer with choices that every client can read, however it is shown then: most answers have them. */
 function readable(answer: JsonObject, value: Record<string, unknown>): Pick<GoodAnswer, 'answer' | 'value'> {
   if (areReadable(value.choices)) return { answer, value };
-  const choices = readableChoices(memberText(answer, 'choices') ?? '[]', textOf(value.id));
-  const whole = scanJsonObject(
-    rebuildJsonObject(answer, new MemberChanges([['choices', choices]])),
-    answerBounds,
-  );
-  return typeof whole === 'string'
-    ? { answer, value }
-    : { answer: whole, value: { ...value, choices: parseJson(choices) } };
+  return withMember(answer, value, 'choices', (json) => readableChoices(json, textOf(value.id)));
 }
 
 /** An error beside the answer, in its place (with `object: "error"`, a message alone, or a number), or inside a choice. */
@@ -153,6 +147,25 @@ function withTexts(good: GoodAnswer): GoodAnswer {
 
 const hasParts = ({ message }: Record<string, unknown>): boolean => Array.isArray(recordOf(message).content);
 
+/** Clients read the names of every answer, and the time as a whole number. */
+function nameAnswer(
+  answer: JsonObject,
+  { identity }: StreamEndView,
+  candidate: Candidate,
+  changes: MemberChanges,
+): void {
+  const names = { id: identity.id, object: 'chat.completion', model: candidate.model.id };
+  for (const [name, value] of Object.entries(names))
+    if (presentMember(answer, name) === null) changes.set(name, JSON.stringify(value));
+  const created = memberText(answer, 'created') ?? '';
+  if (WHOLE_NUMBER.test(created)) return;
+  const seconds = FRACTION.exec(created)?.[1];
+  changes.set('created', seconds ?? String(identity.createdAtS));
+}
+
+const WHOLE_NUMBER = /^\d+$/;
+const FRACTION = /^(\d{1,15})\.\d+$/;
+
 /** The caller sees one record, which is ours: another one would tell what the vendor charges. */
 export function showChatAnswer(sent: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
   const good = withTexts(sent);
@@ -160,5 +173,6 @@ export function showChatAnswer(sent: GoodAnswer, charge: StreamEndView, candidat
   const isHidden = shown.values[shown.placeOf('provider')] === null;
   if (isHidden || presentMember(good.answer, 'provider') === null)
     shown.set('provider', JSON.stringify(ANSWERED_BY));
+  nameAnswer(good.answer, charge, candidate, shown);
   return rebuildJsonObject(good.answer, withOneRecord(good, shown, withoutUsage));
 }

@@ -15,7 +15,7 @@ import { mergeDelta } from './merge-delta.ts';
 import { detailsOfPart } from './signed-reasoning.ts';
 import { isSign, isSignOfLife } from './signs-of-life.ts';
 import { CHOICES_NEEDLE, isPlainChunk, looksLikeObject } from './stream-text.ts';
-import { records, textOf } from './values.ts';
+import { numberOf, records, textOf } from './values.ts';
 import { idOfChoice } from './whole-choices.ts';
 import { saysNothing, withMissing } from './whole-message.ts';
 
@@ -56,14 +56,15 @@ export class ChatAssembly extends CountedElsewhere implements Assembly {
   }
 
   answer(): Buffer | null {
-    if (this.#choices.size === 0) return null;
+    const { usageRecord } = this.counter;
+    if (this.#choices.size === 0 && usageRecord === null) return null;
     const choices = [...this.#choices.values()]
       .map((choice) => choice.whole(textOf(this.#frame.id)))
       .sort((a, b) => Number(a.index) - Number(b.index));
     // Some clients refuse a whole answer without a fingerprint, which pieces need not have.
     const frame = { system_fingerprint: null, ...this.#frame };
     const answer = JSON.stringify({ ...frame, object: 'chat.completion', choices });
-    const usage = this.counter.usageRecord?.bytes;
+    const usage = usageRecord?.bytes;
     if (usage === undefined) return Buffer.from(answer);
     // Its bytes as they came: a cost is read from its text.
     return Buffer.concat([Buffer.from(`${answer.slice(0, -1)},"usage":`), usage, Buffer.from('}')]);
@@ -73,7 +74,7 @@ export class ChatAssembly extends CountedElsewhere implements Assembly {
     for (const name in chunk) {
       if (name === 'choices' || name === 'usage' || name === '__proto__' || isSign(name)) continue;
       if (!SAID_FIRST.has(name)) {
-        if (chunk[name] !== null || !Object.hasOwn(this.#frame, name)) this.#frame[name] = chunk[name];
+        if (!saysNothing(chunk[name]) || !Object.hasOwn(this.#frame, name)) this.#frame[name] = chunk[name];
       } else if (isUnsaid(this.#frame[name])) this.#frame[name] = chunk[name];
     }
     // A server that numbers no choices has one.
@@ -115,9 +116,13 @@ class Choice {
     const known = this.#value;
     // Some vendors count their tokens here.
     const { logprobs, index: _index, usage: _usage, message, finish_reason: reason, ...said } = rest;
-    for (const [name, value] of Object.entries(said))
-      if (value !== null || !(name in known)) known[name] = value;
-    if (endWordOf(reason) !== '') known.finish_reason = reason;
+    for (const [name, value] of Object.entries(said)) {
+      const before = known[name];
+      // The ids of tokens, of which each chunk has its own.
+      if (areNumbers(value) && areNumbers(before)) before.push(...value);
+      else if (!saysNothing(value) || !(name in known)) known[name] = value;
+    }
+    if (endWordOf(reason) !== '') known.finish_reason = endWordOf(reason);
     if (isRecord(message)) this.#repeated = withMissing(message, this.#repeated);
     if (logprobs !== undefined) mergeDelta(known, { logprobs });
     if (isRecord(delta)) this.#addDelta(delta, endWordOf(reason) !== '');
@@ -148,6 +153,9 @@ class Choice {
     else if (called !== undefined) mergeDelta(message, { function_call: called });
   }
 }
+
+const areNumbers = (value: unknown): value is unknown[] =>
+  Array.isArray(value) && value.length > 0 && value.every((each) => numberOf(each) !== null);
 
 /** Some servers send a message as a list of parts, and a part says this. */
 function deltaOf(part: Record<string, unknown>): Record<string, unknown> {

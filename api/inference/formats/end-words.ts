@@ -1,4 +1,5 @@
 import type { FinishReason } from '#core/conversation/answer-piece.ts';
+import { isRecord } from '#core/is-record.ts';
 import { textOf } from './values.ts';
 
 /*
@@ -7,14 +8,26 @@ import { textOf } from './values.ts';
  * good one.
  */
 
-/** The word for the end in a choice; empty: it goes on. Some servers write `null` as a text. */
-export const endWordOf = (reason: unknown): string => (reason === 'null' ? '' : textOf(reason));
+/**
+ * The word for the end in a choice; empty: it goes on. Some servers write `null` as a text, and SGLang may write an object whose type is the
+ * word.
+ */
+export function endWordOf(reason: unknown): string {
+  const word = isRecord(reason) ? reason.type : reason;
+  return word === 'null' ? '' : textOf(word);
+}
 
 /** @param word In the server's own way of writing; empty: it says none. */
 export function endOf(word: string, hasCalls: boolean): FinishReason {
   const known = word === '' ? 'stop' : (KNOWN.get(word) ?? kindOf(word));
   // Some servers say `stop` after a call of a tool.
   return known === 'stop' && hasCalls ? 'tool_calls' : known;
+}
+
+/** The same of an answer whose calls are all known: one that calls nothing waits for no result. */
+export function endOfWhole(word: string, hasCalls: boolean): FinishReason {
+  const end = endOf(word, hasCalls);
+  return end === 'tool_calls' && !hasCalls ? 'stop' : end;
 }
 
 /** The same in a word of the chat format, one of which is older than tools. */

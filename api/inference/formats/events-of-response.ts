@@ -86,7 +86,8 @@ const WRITTEN: ReadonlySet<string> = new Set(['content', 'summary', 'arguments',
 const RESULTS: ReadonlySet<string> = new Set(['output', 'outputs', 'result', 'results', 'error']);
 const NOT_YET: ReadonlySet<string> = new Set(['encrypted_content', 'action']);
 
-function eventsInItem(item: Record<string, unknown>, at: object, write: WriteEvent): Buffer[] {
+/** The events that bring what an item says. */
+export function eventsInItem(item: Record<string, unknown>, at: object, write: WriteEvent): Buffer[] {
   switch (item.type) {
     case 'message':
       return records(item.content).flatMap((part, content_index) =>

@@ -1,5 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import { MESSAGE_BLOCKS_MAX } from '#core/limits.ts';
+import { parseExact } from '../json/exact-json.ts';
 import {
   answerBounds,
   type JsonObject,
@@ -9,6 +10,7 @@ import {
   rebuildJsonObject,
   scanJsonObject,
 } from '../json/json-object.ts';
+import { NumberMarks } from '../json/number-marks.ts';
 import { parseTexts } from '../json/parse-record.ts';
 import { CallArguments, newComparedText } from '../price/call-arguments.ts';
 import type { EventTextCount } from '../price/stream-text-count.ts';
@@ -16,11 +18,12 @@ import { noTokens } from '../price/usage.ts';
 import { mayTellHidden } from '../scrub/hidden-forms.ts';
 import { FrameCheck } from '../scrub/scrub-answer.ts';
 import type { Hidden } from '../scrub/scrub-words.ts';
-import { madeCallId } from './call-numbers.ts';
+import { CallIds } from './call-ids.ts';
 import { blockOfKind, EMPTY_MESSAGE, emptyMembers, hasPieces, MessageBlocks } from './message-blocks.ts';
 import { namedEvent, objectIn, presentMember, typedEvent, typeOf } from './stream-text.ts';
 import { messagesCounters, NULL_USAGE_MEMBERS } from './usage-text.ts';
 import { textOf } from './values.ts';
+import { readableInput } from './whole-blocks.ts';
 
 /** How many blocks had begun when an event like this one was found to be as documented. */
 export type BlockNote = number;
@@ -55,6 +58,7 @@ export class MessageRepair {
   readonly #open = new Set<ShownBlock>();
   #count = 0;
   #callCount = 0;
+  readonly #ids: CallIds;
   #answerId = '';
   #isStarted = false;
   readonly #compared = newComparedText();
@@ -66,6 +70,7 @@ export class MessageRepair {
   constructor(names: OwnNames, text: EventTextCount<BlockNote>) {
     this.#names = names;
     this.#text = text;
+    this.#ids = new CallIds(names.hidden?.provider);
     this.#frameCheck = names.hidden === undefined ? null : new FrameCheck(names.hidden, false);
   }
 
@@ -83,6 +88,7 @@ export class MessageRepair {
     const block = typeof index === 'number' ? this.#blocks.get(index) : undefined;
     if (block === undefined || block.number !== index) return false;
     if (!isRecord(delta) || !hasPieces(block.type, delta.type)) return false;
+    if (isRecord(delta.partial_json)) return false;
     const json = textOf(delta.partial_json);
     if (!block.input.passes(json)) return false;
     block.input.pass(json);
@@ -181,9 +187,7 @@ export class MessageRepair {
     // The pieces of such a block begin one.
     if (value === null) return NOTHING;
     const type = typeOf(value);
-    const missing = new MemberChanges();
-    for (const [name, empty] of Object.entries(emptyMembers(type)))
-      if (presentMember(value, name) === null) missing.set(name, JSON.stringify(empty));
+    const missing = this.#missingIn(value, type);
     const index = indexIn(event);
     const { ended, block } = this.#beginBlock(index, type);
     const { number } = block;
@@ -193,6 +197,23 @@ export class MessageRepair {
     return Buffer.concat([ended, namedEvent('content_block_start', rebuildJsonObject(event, changes))]);
   }
 
+  /** The members that clients read of a block that begins, where its server left them out or wrote something else. */
+  #missingIn(block: JsonObject, type: string): MemberChanges {
+    const missing = new MemberChanges();
+    for (const [name, empty] of Object.entries(emptyMembers(type)))
+      if (presentMember(block, name) === null) missing.set(name, JSON.stringify(empty));
+    if (type !== 'tool_use') return missing;
+    const sent = parseExact(memberText(block, 'id') ?? 'null');
+    const id = this.#ids.idOf(textOf(sent), this.#answerId, this.#callCount);
+    if (id !== sent) missing.set('id', JSON.stringify(id));
+    const input = memberText(block, 'input') ?? '{}';
+    if (!input.startsWith('{')) {
+      const marks = new NumberMarks();
+      missing.set('input', marks.print(readableInput(parseExact(input), marks)));
+    }
+    return missing;
+  }
+
   #piece(event: JsonObject): Buffer | null {
     const delta = objectIn(event, 'delta');
     if (delta === null) return NOTHING;
@@ -200,7 +221,8 @@ export class MessageRepair {
     const known = this.#blocks.blockOf(index, typeOf(delta));
     if (known === undefined) return null;
     if (typeof known === 'object') return repairedPiece(event, delta, known);
-    const content_block = blockOfKind(known, madeCallId(this.#answerId, this.#callCount));
+    const id = known === 'tool_use' ? this.#ids.idOf('', this.#answerId, this.#callCount) : '';
+    const content_block = blockOfKind(known, id);
     const { ended, block } = this.#beginBlock(index, known);
     const { number } = block;
     return Buffer.concat([
@@ -257,7 +279,9 @@ function restOf({ number, input }: ShownBlock): Buffer {
 /** A piece under the number of its block, with the part of the input that is new; `null`: it is as documented. */
 function repairedPiece(event: JsonObject, delta: JsonObject, { number, input }: ShownBlock): Buffer | null {
   const sent = parseTexts(delta.bytes)?.partial_json;
-  const json = typeof sent === 'string' ? input.add(sent, false) : sent;
+  // Some servers write the object itself in the place of its text.
+  const piece = isRecord(sent) ? memberText(delta, 'partial_json') : sent;
+  const json = typeof piece === 'string' ? input.add(piece, false) : sent;
   if (json === sent)
     return hasNumber(event, number) ? null : withNumber('content_block_delta', event, number);
   if (json === '') return NOTHING;

@@ -7,10 +7,13 @@ import { AnswerWords } from '../scrub/answer-words.ts';
 import { hiddenOf } from '../scrub/scrub-words.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { tellsError } from './error-record.ts';
+import { withMember } from './readable-answer.ts';
 import { shownChanges } from './shown-changes.ts';
 import { showMessageEnd } from './shown-reasons.ts';
 import { objectIn, presentMember } from './stream-text.ts';
 import { recordsOfAnswer, withOneRecord } from './usage-places.ts';
+import { textOf } from './values.ts';
+import { areBlocksReadable, readableBlocks } from './whole-blocks.ts';
 
 export function readMessagesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
   const found = recordsOfAnswer(answer, messagesCounts);
@@ -20,7 +23,18 @@ export function readMessagesAnswer(answer: JsonObject, value: Record<string, unk
     return { kind: tellsError(answer) ? 'error' : 'malformed', usage };
   const text = new AnswerText();
   addMessage(text, value);
-  return { kind: 'answer', answer, value, ...found, deliveredTokens: estimateTokens(text.bytes) };
+  return {
+    kind: 'answer',
+    ...readable(answer, value),
+    ...found,
+    deliveredTokens: estimateTokens(text.bytes),
+  };
+}
+
+/** The answer with blocks that every client can read, however it is shown then: most answers have them. */
+function readable(answer: JsonObject, value: Record<string, unknown>): Pick<GoodAnswer, 'answer' | 'value'> {
+  if (areBlocksReadable(value.content)) return { answer, value };
+  return withMember(answer, value, 'content', (json) => readableBlocks(json, textOf(value.id)));
 }
 
 export const saysMessagesError = (object: JsonObject): boolean =>

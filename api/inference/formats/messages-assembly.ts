@@ -3,7 +3,7 @@ import { plainNumber } from '../json/exact-json.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { parseRecord } from '../json/parse-record.ts';
 import { AnswerText, addMessages } from '../price/answer-text.ts';
-import { CallArguments, newComparedText } from '../price/call-arguments.ts';
+import { argumentsIn, CallArguments, newComparedText } from '../price/call-arguments.ts';
 import { countedBy } from '../price/stream-text-count.ts';
 import type { Assembly, ReadEvent } from './call-format.ts';
 import { madeCallId } from './call-numbers.ts';
@@ -116,7 +116,7 @@ export class MessagesAssembly extends CountedElsewhere implements Assembly {
     if (block === undefined) return;
     const { value } = block;
     const { partial_json: json, citation, signature, ...rest } = delta;
-    if (typeof json === 'string') block.json += block.input.add(json, false);
+    block.json += block.input.add(argumentsIn(json), false);
     if (citation !== undefined) mergeDelta(value, { citations: [citation] });
     if (typeof signature === 'string') value.signature = `${value.signature ?? ''}${signature}`;
     mergeDelta(value, rest);

@@ -1,11 +1,12 @@
 import { isRecord } from '#core/is-record.ts';
 import { plainNumber } from '../json/exact-json.ts';
 import { records, textOf } from './values.ts';
+import { saysNothing, withMissing } from './whole-message.ts';
 
 type Members = Record<string, unknown>;
 
-/** An item, to those who only have to tell it from others. */
-export type KnownItem = Readonly<Pick<Item, 'type'>>;
+/** An item, to those who have to tell it from others. */
+export type KnownItem = Readonly<Pick<Item, 'type' | 'done'>>;
 
 export interface WholeItem {
   item: KnownItem;
@@ -83,7 +84,7 @@ export class ResponseItems {
       this.#newest(index, isOpen) ??
       this.#withKey([textOf(value.type)], index, isOpen) ??
       this.#begin(event, value);
-    item.done = value;
+    item.done = withPieces(value, item);
     item.content.clear();
     item.summary.clear();
     item.texts.clear();
@@ -263,6 +264,15 @@ const withAnnotations = (part: Members): Members =>
 const saysAnything = (added: Readonly<Members> | null): boolean =>
   textOf(added?.encrypted_content) !== '' ||
   [...records(added?.content), ...records(added?.summary)].some(({ text, refusal }) => text || refusal);
+
+/** Some servers end an item without what its pieces have said. */
+function withPieces(value: Members, { content, summary, texts }: Item): Members {
+  const said: Members = Object.fromEntries(texts);
+  if (content.size > 0) said.content = [...content.values()].map(withAnnotations);
+  if (summary.size > 0) said.summary = [...summary.values()];
+  const isLacking = Object.keys(said).some((name) => saysNothing(value[name]));
+  return isLacking ? withMissing(value, said) : value;
+}
 
 /** The members that every item of its type has. */
 export function emptyOf(type: string, callId: string): Readonly<Members> {

@@ -10,9 +10,9 @@ import {
 } from '../json/json-object.ts';
 import { parseRecord } from '../json/parse-record.ts';
 import type { ResponsesTextCount } from '../price/stream-text-count.ts';
-import { type Hidden, repeatsHidden } from '../scrub/scrub-words.ts';
+import type { Hidden } from '../scrub/scrub-words.ts';
 import type { EventNumbers } from './event-numbers.ts';
-import { begunItem, eventsBeforeEnd, type WriteEvent } from './events-of-response.ts';
+import { begunItem, eventsBeforeEnd, eventsInItem, type WriteEvent } from './events-of-response.ts';
 import {
   emptyOf,
   type KnownItem,
@@ -21,74 +21,18 @@ import {
   type WholeItem,
   withMissingItems,
 } from './response-items.ts';
+import { namesOf, type ShownItem, ShownItems } from './shown-items.ts';
 import { namedEvent, objectIn, typedEvent } from './stream-text.ts';
 import { recordOf, records, textOf } from './values.ts';
+import { readableItems, readableMembers } from './whole-items.ts';
 
 type Members = Record<string, unknown>;
 
-interface ShownItem {
-  index: number;
-  id: string;
-  /** The parts that have begun, by their list and number. */
-  parts: Set<string>;
-  /** The whole item as it was shown; `null`: it has not come. */
-  done: Buffer | null;
+/** The items of the last event: how many they are, and whether clients can read them. */
+export interface LastItems {
+  count: number;
+  areReadable: boolean;
 }
-
-/** The items as the caller gets them, each under a number and an id of its own. */
-class ShownItems {
-  readonly #ownId: string;
-  readonly #provider: Hidden['provider'] | undefined;
-  readonly #items = new Map<KnownItem, ShownItem>();
-  readonly #indexes = new Set<number>();
-  readonly #ids = new Set<string>();
-  #nextIndex = 0;
-  /** Some item has another id than its server gave it. */
-  isRenamed = false;
-
-  constructor(ownId: string, provider: Hidden['provider'] | undefined) {
-    this.#ownId = ownId;
-    this.#provider = provider;
-  }
-
-  get(item: KnownItem): ShownItem | undefined {
-    return this.#items.get(item);
-  }
-
-  begin(item: KnownItem, event: Readonly<Members>, idOfServer: string): ShownItem {
-    const sent = plainNumber(event.output_index);
-    const isFree =
-      typeof sent === 'number' && Number.isSafeInteger(sent) && sent >= 0 && !this.#indexes.has(sent);
-    const index = isFree ? sent : this.#nextIndex;
-    const id = this.#freeId(item, idOfServer, index);
-    this.isRenamed ||= id !== idOfServer;
-    this.#nextIndex = Math.max(this.#nextIndex, index + 1);
-    this.#indexes.add(index);
-    this.#ids.add(id);
-    const shown = { index, id, parts: new Set<string>(), done: null };
-    this.#items.set(item, shown);
-    return shown;
-  }
-
-  /** Two items of one answer may have one id. Servers that are sent an id back ask how it begins. */
-  #freeId({ type }: KnownItem, idOfServer: string, index: number): string {
-    const mayPass =
-      idOfServer !== '' && (this.#provider === undefined || !repeatsHidden(idOfServer, this.#provider));
-    for (const id of mayPass ? [idOfServer, `${idOfServer}_${index}`] : []) if (!this.#ids.has(id)) return id;
-    return `${PREFIXES.get(type) ?? 'item'}_${this.#ownId}_${index}`;
-  }
-
-  clear(): void {
-    for (const kept of [this.#items, this.#indexes, this.#ids]) kept.clear();
-  }
-}
-
-const PREFIXES: ReadonlyMap<string, string> = new Map([
-  ['message', 'msg'],
-  ['reasoning', 'rs'],
-  ['function_call', 'fc'],
-  ['custom_tool_call', 'ctc'],
-]);
 
 /** Pieces that came behind each other and differ in their text alone. */
 interface Run {
@@ -134,6 +78,7 @@ export class ResponseRepair {
     const shown = item === null ? undefined : this.#shown.get(item);
     const part = partOf(event);
     if (shown === undefined || !isStandard(event, part, shown)) return false;
+    shown.hasPieces = true;
     if (part !== null) shown.parts.add(part.key);
     this.#add(withDigits(event, data), typeof event.delta === 'string' ? 0 : data.length);
     this.#run = typeof event.delta === 'string' ? { first: event, text: '' } : null;
@@ -158,27 +103,29 @@ export class ResponseRepair {
   }
 
   /**
-   * The items of the answer, as JSON text, where those of the last event are others; `null`: they are the same.
-   *
-   * @param count How many items the last event has.
+   * The items of the answer, as JSON text, where those of the last event are others, or cannot be read by clients; `null`: they are
+   * the same.
    */
-  output(response: JsonObject, count: number): Buffer | null {
-    if (this.#isFull || (count >= this.#items.count && !this.#shown.isRenamed)) return null;
+  output(response: JsonObject, { count, areReadable }: LastItems): Buffer | null {
+    const isWhole = count >= this.#items.count && !this.#shown.isChanged && areReadable;
+    if (this.#isFull || isWhole) return null;
     this.#flush();
     const whole = this.#items.whole(memberText(response, 'status') !== '"incomplete"');
-    const last = records(parseExact(memberText(response, 'output') ?? '[]'));
+    const last = records(
+      parseExact(readableItems(memberText(response, 'output') ?? '[]', this.#shown.ownId)),
+    );
     const output = withMissingItems(
       last,
       whole.map(({ value }) => value),
     );
-    if (output === last && !this.#shown.isRenamed) return null;
+    if (output === last && !this.#shown.isChanged && areReadable) return null;
     const itemOf = new Map(whole.map(({ item, value }) => [value, item]));
     const byCall = itemsByCall(whole);
     const items = output.map((value, place) => {
       const own = itemOf.get(value);
       const known = this.#shown.get(own ?? nameOf(value, whole[place], byCall) ?? NO_ITEM);
       if (own !== undefined && known?.done) return known.done.toString('utf8');
-      return JSON.stringify(known === undefined ? value : { ...value, id: known.id });
+      return JSON.stringify(known === undefined ? value : { ...value, ...namesOf(known) });
     });
     return Buffer.from(`[${items.join(',')}]`);
   }
@@ -229,29 +176,39 @@ export class ResponseRepair {
     // An item begins once.
     if (this.#shown.get(item) !== undefined) return NOTHING;
     const begun = recordOf(event.item);
-    const shown = this.#shown.begin(item, event, textOf(begun.id));
+    const shown = this.#shown.begin(item, event, textOf(begun.id), textOf(begun.call_id));
     const changes = new MemberChanges();
-    if (begun.id !== shown.id) changes.set('id', JSON.stringify(shown.id));
-    for (const [name, empty] of Object.entries(emptyOf(item.type, shown.id)))
-      if ((begun[name] ?? null) === null) changes.set(name, JSON.stringify(empty));
+    for (const [name, value] of Object.entries(namesOf(shown)))
+      if (begun[name] !== value) changes.set(name, JSON.stringify(value));
+    for (const [name, empty] of Object.entries(emptyOf(item.type, shown.callId)))
+      if ((begun[name] ?? null) === null || typeof begun[name] !== typeof empty)
+        changes.set(name, JSON.stringify(empty));
+    // A text that stands there comes in pieces, too.
+    for (const list of ['content', 'summary'])
+      if (begun[list] !== undefined && !isListOfRecords(begun[list])) changes.set(list, '[]');
     for (const list of ['content', 'summary'])
       for (const number of records(begun[list]).keys()) shown.parts.add(`${list} ${number}`);
     return this.#withItem(event, object, shown.index, changes);
   }
 
   #done(item: KnownItem, event: Readonly<Members>, object: JsonObject): Buffer | null {
-    const whole = recordOf(event.item);
+    const sent = recordOf(event.item);
+    const done = item.done ?? sent;
     const known = this.#shown.get(item);
-    const shown = known ?? this.#shown.begin(item, event, textOf(whole.id));
+    const shown = known ?? this.#shown.begin(item, event, textOf(sent.id), textOf(sent.call_id));
+    const whole: Members = { ...done, ...namesOf(shown), ...readableMembers(done) };
     const changes = new MemberChanges();
-    if (whole.id !== shown.id) {
-      changes.set('id', JSON.stringify(shown.id));
-      this.#shown.isRenamed = true;
-    }
+    for (const [name, value] of Object.entries(whole))
+      if (value !== sent[name]) changes.set(name, JSON.stringify(value));
+    this.#shown.isChanged ||= changes.keys.length > 0;
     shown.done = withMembers(object, changes);
-    if (known !== undefined) return this.#withItem(event, object, shown.index, changes);
-    const before = eventsBeforeEnd({ ...whole, id: shown.id }, shown.index, this.#write);
+    const at = { item_id: shown.id, output_index: shown.index };
+    const before = ((): Buffer[] => {
+      if (known === undefined) return eventsBeforeEnd(whole, shown.index, this.#write);
+      return known.hasPieces || known.parts.size > 0 ? [] : eventsInItem(whole, at, this.#write);
+    })();
     const end = this.#withItem(event, object, shown.index, changes);
+    if (before.length === 0) return end;
     return Buffer.concat([...before, end ?? this.#numbered(event, object, new MemberChanges())]);
   }
 
@@ -263,8 +220,9 @@ export class ResponseRepair {
     if (known === undefined && pieceKindOf(event.type)?.member !== undefined) return NOTHING;
     const shown = known ?? this.#shown.begin(item, event, textOf(event.item_id));
     const { index, id } = shown;
+    shown.hasPieces = true;
     if (known === undefined) {
-      const begun = { id, type: item.type, status: 'in_progress', ...emptyOf(item.type, id) };
+      const begun = { id, type: item.type, status: 'in_progress', ...emptyOf(item.type, shown.callId) };
       before.push(write('response.output_item.added', { output_index: index, item: begunItem(begun) }));
     }
     const part = partOf(event);
@@ -326,8 +284,11 @@ const withDigits = (event: Readonly<Members>, data: Buffer): Readonly<Members> =
     ? (parseRecord(data) ?? event)
     : event;
 
+const isListOfRecords = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((each) => isRecord(each));
+
 const NOTHING = Buffer.alloc(0);
-const NO_ITEM: KnownItem = { type: '' };
+const NO_ITEM: KnownItem = { type: '', done: null };
 /** An item in memory, beside its text. */
 const ITEM_BYTES = 1_024;
 

@@ -15,7 +15,7 @@ import type { ReadEvent, StreamEndView, StreamNames, StreamReader } from './call
 import { COMPLETED_STATUS, isReasonName, tellsError } from './error-record.ts';
 import { EventNumbers } from './event-numbers.ts';
 import { isOfAnotherFormat } from './foreign-events.ts';
-import { ResponseRepair } from './response-repair.ts';
+import { type LastItems, ResponseRepair } from './response-repair.ts';
 import { saysResponseFailed } from './responses-answer.ts';
 import { passedUsage, type ShownCharge, showFrame, shownUsage, withShownFrame } from './shown-changes.ts';
 import {
@@ -31,6 +31,7 @@ import {
 } from './stream-text.ts';
 import { cutRecords, mayHoldRecord, usageRecordsIn } from './usage-places.ts';
 import { records } from './values.ts';
+import { areItemsReadable } from './whole-items.ts';
 
 /** A stream of named events. Its usage comes with the last one, which ends it. */
 export class ResponsesStream implements StreamReader {
@@ -39,7 +40,7 @@ export class ResponsesStream implements StreamReader {
   readonly unreadLineEnd: Buffer = DELTA;
   readonly answerNeedle = DELTA_NEEDLE;
   readonly #names: StreamNames;
-  #terminal: { type: string; event: JsonObject; response: JsonObject; itemCount: number } | null = null;
+  #terminal: { type: string; event: JsonObject; response: JsonObject; items: LastItems } | null = null;
   readonly records = new StreamUsage(responsesCounts);
   /** `null`: the gateway reads the stream itself, and knows every way of writing one. */
   readonly #repair: ResponseRepair | null;
@@ -109,7 +110,12 @@ export class ResponsesStream implements StreamReader {
     if (!isJson(data)) return { kind: 'malformed' };
     if (LAST.has(type)) {
       const output = parseJson(memberText(response, 'output') ?? 'null');
-      this.#terminal = { type, event, response, itemCount: records(output).length };
+      this.#terminal = {
+        type,
+        event,
+        response,
+        items: { count: records(output).length, areReadable: areItemsReadable(output) },
+      };
       this.text.addOutput(output, parseJson(memberText(response, 'output_text') ?? 'null'));
       return { kind: 'done' };
     }
@@ -275,7 +281,7 @@ export class ResponsesStream implements StreamReader {
     const id = changes.get('id') ?? memberText(response, 'id') ?? '';
     if (this.#id === '') this.#id = id.toString();
     else if (id.toString() !== this.#id) changes.set('id', this.#id);
-    const output = this.#terminal === null ? null : this.#repair.output(response, this.#terminal.itemCount);
+    const output = this.#terminal === null ? null : this.#repair.output(response, this.#terminal.items);
     if (output !== null) changes.set('output', output);
   }
 }

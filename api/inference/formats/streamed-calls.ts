@@ -7,6 +7,7 @@ import {
   type CallPiece,
   type CallPieceState,
   callPiecesIn,
+  isFlatCall,
   readCallPiece,
 } from './call-numbers.ts';
 import { recordOf, textOf } from './values.ts';
@@ -241,8 +242,10 @@ const isFirstPiece = ({ id, type, function: ofFunction, custom }: Piece): boolea
   return textOf(id) !== '' && textOf(type) !== '' && textOf(name) !== '' && areTexts(json, input);
 };
 
-const isLaterPiece = ({ id, type, function: ofFunction, custom }: Piece): boolean => {
+const isLaterPiece = (piece: Piece): boolean => {
+  const { id, type, function: ofFunction, custom } = piece;
   const { name, arguments: json, input } = recordOf(custom ?? ofFunction);
+  if (isFlatCall(piece)) return false;
   return id === undefined && type !== null && type !== '' && name === undefined && areTexts(json, input);
 };
 

@@ -1,9 +1,9 @@
 import { isRecord } from '#core/is-record.ts';
 import { parseExact, plainNumber } from '../json/exact-json.ts';
-import { isNoArguments } from '../price/call-arguments.ts';
+import { isNoArguments, wholeArguments } from '../price/call-arguments.ts';
 import { CallIds } from './call-ids.ts';
-import { callPiecesIn, readCallPiece } from './call-numbers.ts';
-import { chatEndOf } from './end-words.ts';
+import { callPiecesIn, isFlatCall } from './call-numbers.ts';
+import { chatEndOf, endWordOf } from './end-words.ts';
 import { mergeDelta } from './merge-delta.ts';
 import { recordOf, records, textOf } from './values.ts';
 
@@ -17,12 +17,13 @@ type Choice = Record<string, unknown>;
 /** Whether clients can read the choices as they came, as those of most servers. */
 export function areReadable(choices: unknown): boolean {
   if (!Array.isArray(choices)) return true;
+  if (choices.length === 0) return false;
   const indexes = new Set<unknown>();
   for (const choice of choices) {
     if (!isRecord(choice)) continue;
     const { index, message, finish_reason: word } = choice;
     if (typeof index !== 'number' || indexes.has(index) || !isRecord(message)) return false;
-    if (typeof word === 'string' && chatEndOf(word, false) !== word) return false;
+    if (typeof word !== 'string' || chatEndOf(word, false) !== word) return false;
     indexes.add(index);
     if (!areCallsReadable(message)) return false;
   }
@@ -33,7 +34,9 @@ function areCallsReadable({ tool_calls: calls, function_call: called }: Record<s
   if (isRecord(called) && isNoArguments(textOf(called.arguments))) return false;
   if (isRecord(calls)) return false;
   const ids = new Set<unknown>();
-  return records(calls).every(({ id, type, function: given }) => {
+  return records(calls).every((call) => {
+    const { id, type, function: given } = call;
+    if (isFlatCall(call)) return false;
     const isNamed = textOf(id) !== '' && ids.size < ids.add(id).size && textOf(type) !== '';
     return isNamed && (!isRecord(given) || !isNoArguments(textOf(given.arguments)));
   });
@@ -55,6 +58,7 @@ export function readableChoices(json: string, answerId: string): string {
     whole.push(first);
     newest.set(numberOf(choice), first);
   }
+  if (whole.length === 0) whole.push(begun({}));
   return JSON.stringify(whole.map((choice, place) => finished(choice, place, answerId)));
 }
 
@@ -102,7 +106,7 @@ function finished({ index, message, ...choice }: Choice, place: number, answerId
   return {
     index: number,
     ...choice,
-    ...(typeof word === 'string' ? { finish_reason: chatEndOf(word, whole.length > 0) } : {}),
+    finish_reason: chatEndOf(endWordOf(word), whole.length > 0),
     message: {
       ...said,
       ...(calls === undefined ? {} : { tool_calls: whole.length === 0 ? calls : whole }),
@@ -124,7 +128,7 @@ export function wholeCall(call: Record<string, unknown>, id: string): Record<str
 }
 
 /** Some servers write an object in the place of its text, or another text than that of an empty object. */
-function withArguments(given: Record<string, unknown>): Record<string, unknown> {
-  const { json } = readCallPiece({ function: given });
-  return { ...given, arguments: isNoArguments(json) ? '{}' : json };
-}
+const withArguments = (given: Record<string, unknown>): Record<string, unknown> => ({
+  ...given,
+  arguments: wholeArguments(given.arguments),
+});

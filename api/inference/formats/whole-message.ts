@@ -1,3 +1,4 @@
+import { isRecord } from '#core/is-record.ts';
 import { REASONING_NAMES } from '../price/answer-part.ts';
 
 /*
@@ -28,4 +29,6 @@ const NAMES: ReadonlySet<string> = new Set(REASONING_NAMES);
 export const kindOfMember = (name: string): string => (NAMES.has(name) ? REASONING : name);
 
 export const saysNothing = (value: unknown): boolean =>
-  (value ?? '') === '' || (Array.isArray(value) && value.length === 0);
+  (value ?? '') === '' ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isRecord(value) && Object.keys(value).length === 0);

@@ -1,3 +1,4 @@
+import { isRecord } from '#core/is-record.ts';
 import { COMPARED_CALLS_CHARS_MAX } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { parseExact } from '../json/exact-json.ts';
@@ -186,6 +187,16 @@ const SHORT_CHARS = 16;
 /** Whether a text says that there are no arguments, as Groq's `null` does (github.com/langchain-ai/langchain/issues/33896). */
 export const isNoArguments = (json: string): boolean =>
   json.length <= SHORT_CHARS && NO_ARGUMENTS.has(json.trim());
+
+/** The arguments of a call as JSON text. Some servers write the object itself. */
+export const argumentsIn = (given: unknown): string =>
+  isRecord(given) || Array.isArray(given) ? JSON.stringify(given) : textOf(given);
+
+/** The same as an object that every client can parse, of a call that is whole. */
+export function wholeArguments(given: unknown): string {
+  const json = argumentsIn(given);
+  return isNoArguments(json) ? '{}' : json;
+}
 
 export const isEmptyObject = (json: string): boolean =>
   json.length <= SHORT_CHARS && /^\s*\{\s*\}\s*$/.test(json);

@@ -9,7 +9,7 @@ import { isErrorEvent, isLastChunk } from '../formats/chat-answer.ts';
 import { ChatUsage } from '../formats/chat-usage.ts';
 import { ChoiceEnds } from '../formats/choice-ends.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
-import { endOf, endWordOf } from '../formats/end-words.ts';
+import { endOfWhole, endWordOf } from '../formats/end-words.ts';
 import { isOfAnotherFormat } from '../formats/foreign-events.ts';
 import { detailsOfPart, ISSUERS, reasoningDetailsOf } from '../formats/signed-reasoning.ts';
 import { isSignOfLife } from '../formats/signs-of-life.ts';
@@ -97,7 +97,11 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     }
     pieces.push(...this.#textSignature());
     if (this.#endWord !== '')
-      pieces.push({ type: 'finish', reason: endOf(this.#endWord, this.#numbered > 0), stopSequence: null });
+      pieces.push({
+        type: 'finish',
+        reason: endOfWhole(this.#endWord, this.#numbered > 0),
+        stopSequence: null,
+      });
     this.#endWord = '';
     return pieces;
   }

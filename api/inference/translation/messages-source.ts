@@ -1,4 +1,5 @@
 import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
+import { isRecord } from '#core/is-record.ts';
 import { CallIds } from '../formats/call-ids.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
 import { endOfMessage } from '../formats/end-words.ts';
@@ -8,12 +9,13 @@ import { withMissing } from '../formats/whole-message.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { AnswerText, addMessages } from '../price/answer-text.ts';
-import { CallArguments, newComparedText } from '../price/call-arguments.ts';
+import { CallArguments, newComparedText, wholeArguments } from '../price/call-arguments.ts';
 import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './answer-source.ts';
 import { BlockOrder } from './block-order.ts';
 import { EACH, withMarkedNumbersAt } from './unread-values.ts';
 
 const EVENT_INPUT = ['content_block', 'input'];
+const PIECE_OF_INPUT = ['delta', 'partial_json'];
 const ANSWER_INPUT = ['content', EACH, 'input'];
 
 /** Named events of the messages format. */
@@ -80,10 +82,12 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     return [...this.#order.rest().flatMap((event) => this.#pieces(event)), ...this.#endAll()];
   }
 
-  /** Only the start of a block may hold an input that is printed again. */
+  /** Only an input has numbers that are printed again. */
   #marked(data: Buffer, event: Record<string, unknown>): Readonly<Record<string, unknown>> {
-    return event.type === 'content_block_start'
-      ? withMarkedNumbersAt(data, event, EVENT_INPUT, this.#marks)
+    if (event.type === 'content_block_start')
+      return withMarkedNumbersAt(data, event, EVENT_INPUT, this.#marks);
+    return isRecord(recordOf(event.delta).partial_json)
+      ? withMarkedNumbersAt(data, event, PIECE_OF_INPUT, this.#marks)
       : event;
   }
 
@@ -145,7 +149,8 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
     this.#thinks = false;
     const index = this.#callCount++;
     open.call = index;
-    open.input = { type: 'arguments', index, json: this.#marks.print(input ?? {}).toString() };
+    const json = isRecord(input) ? this.#marks.print(input).toString() : wholeArguments(input);
+    open.input = { type: 'arguments', index, json };
     return { type: 'tool_call', index, id: this.#ids.idOf(textOf(id), this.#id, index), name: textOf(name) };
   }
 
@@ -166,10 +171,15 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
         return this.#open.has(signed) ? [] : this.#owedBy(signed);
       }
       case 'input_json_delta':
-        return this.#input(open, textOf(delta.partial_json));
+        return this.#input(open, this.#jsonOf(delta.partial_json));
       default:
         return [];
     }
+  }
+
+  /** Some servers write the object itself in the place of a piece of its text. */
+  #jsonOf(piece: unknown): string {
+    return isRecord(piece) ? this.#marks.print(piece).toString() : textOf(piece);
   }
 
   /** A call of which the start was left out has no name, and is shown all the same: it was paid for. */

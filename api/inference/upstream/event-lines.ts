@@ -2,8 +2,35 @@ import { isDone, isJson } from '../formats/stream-text.ts';
 
 /** Tells an event that lacks only its blank line from a part of one, which no caller may see, where a stream broke off. */
 export function isWholeEvent(tail: Buffer): boolean {
-  const data = trimBlanks(readLines(tail)?.data ?? EMPTY);
-  return isJson(data) || isDone(data);
+  const events = readEvents(tail);
+  return events.length > 0 && events.every(isWhole);
+}
+
+function isWhole({ data }: EventText): boolean {
+  const text = trimBlanks(data);
+  return isJson(text) || isDone(text);
+}
+
+/** The events of some lines. They are one, unless a server ends each event by one line break alone: then each line has a whole one. */
+function readEvents(lines: Buffer): EventText[] {
+  const event = readLines(lines);
+  if (event === null) return [];
+  const ofLines = lines
+    .toString('utf8')
+    .split('\n')
+    .flatMap((line) => readLines(Buffer.from(line)) ?? []);
+  return ofLines.length > 1 && !isWhole(event) && ofLines.every(isWhole) ? ofLines : [event];
+}
+
+/** The events of the lines from one place to another, up to a blank line. */
+export function eventsAt(bytes: Buffer, at: number, endsAt: number): readonly EventText[] {
+  const named = readNamed(bytes, at, endsAt);
+  return named === null ? readEvents(bytes.subarray(at, endsAt)) : [named];
+}
+
+export interface EventText {
+  data: Buffer;
+  name: string;
 }
 
 export const isDataLine = (bytes: Buffer, at: number): boolean =>
@@ -17,7 +44,7 @@ export const isDataLine = (bytes: Buffer, at: number): boolean =>
  * An event of several lines. Comments (which name the provider), ids and retry times are left out: none belongs to a
  * format; and a name that is none, which could be lines of its own.
  */
-export function readLines(lines: Buffer): { data: Buffer; name: string } | null {
+export function readLines(lines: Buffer): EventText | null {
   let name = '';
   const data: string[] = [];
   for (const line of lines.toString('utf8').split('\n')) {
@@ -29,7 +56,7 @@ export function readLines(lines: Buffer): { data: Buffer; name: string } | null 
 }
 
 /** The usual event, a line with its name and one with its data, without making lines of it. `null`: it is another. */
-export function readNamed(bytes: Buffer, at: number, endsAt: number): { data: Buffer; name: string } | null {
+function readNamed(bytes: Buffer, at: number, endsAt: number): EventText | null {
   if (bytes.compare(EVENT, 0, EVENT.length, at, Math.min(endsAt, at + EVENT.length)) !== 0) return null;
   const nameEndsAt = bytes.indexOf(LF, at);
   const dataAt = nameEndsAt + 1;

@@ -29,6 +29,10 @@ export class LineEnds {
   }
 }
 
+/** Text without a mark of the byte order before it, as clients read it. */
+export const withoutMark = (bytes: Buffer): Buffer =>
+  bytes.subarray(0, MARK.length).equals(MARK) ? bytes.subarray(MARK.length) : bytes;
+
 const LF = 0x0a;
 const CR = 0x0d;
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);

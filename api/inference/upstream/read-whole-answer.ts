@@ -19,13 +19,14 @@ import { WholeAnswer } from '../translation/whole-answer.ts';
 import { type Attempt, cutShort, failed } from './attempt.ts';
 import type { Collected } from './collect-answer.ts';
 import { parseErrorBody } from './error-body.ts';
+import { withoutMark } from './line-ends.ts';
 import type { RunningCall } from './running-call.ts';
 import { askedEndpoint, readUpstreamError } from './upstream-error.ts';
 import { textOrNull } from './upstream-text.ts';
 
 /** A JSON answer with status 200, in one piece or put together. */
 export function readWholeAnswer(call: RunningCall, sent: Collected): Attempt {
-  const body = sent.ok ? { ok: true as const, bytes: withPlainNames(sent.bytes) } : sent;
+  const body = sent.ok ? { ok: true as const, bytes: withPlainNames(withoutMark(sent.bytes)) } : sent;
   if (!body.ok) {
     const error = failureOf(call, body.cause);
     return body.cause === 'aborted'

@@ -16,7 +16,7 @@ import { readWholeAnswer } from './read-whole-answer.ts';
 import { type EventSource, relayAnswer, relayWholeAnswer } from './relay-answer.ts';
 import type { RunningCall } from './running-call.ts';
 import { askedEndpoint, namedWait, readUpstreamError } from './upstream-error.ts';
-import type { UpstreamRequest } from './upstream-request.ts';
+import { isGoodStatus, type UpstreamRequest } from './upstream-request.ts';
 import { headerText } from './upstream-text.ts';
 import { warnOperator } from './warn-operator.ts';
 
@@ -80,7 +80,7 @@ async function attemptOnce(
   }
 
   call.nameAnswer('header', headerText(upstream, 'x-generation-id'));
-  if (upstream.status !== 200) {
+  if (!isGoodStatus(upstream.status)) {
     return readRefusal(call, upstream, await collectAnswer(upstream, ERROR_BODY_BYTES));
   }
   gateway.health.accepted(call.candidate, ticket);

@@ -10,10 +10,9 @@ import { nextErrorName } from '../scrub/scrub-answer.ts';
 import {
   DATA_FIELD_BYTES,
   EVENT_NAME_LINE_BYTES_MAX,
+  eventsAt,
   isDataLine,
   isWholeEvent,
-  readLines,
-  readNamed,
   trimBlanks,
 } from './event-lines.ts';
 import { LineEnds } from './line-ends.ts';
@@ -238,8 +237,8 @@ export class StreamRelay implements AnswerReceiver {
           runStartsAt = at;
           break;
         }
-        const event = readNamed(bytes, at, eventEndsAt) ?? readLines(bytes.subarray(at, eventEndsAt));
-        if (event !== null) this.#relayEvent(event.data, event.name);
+        for (const { data, name } of eventsAt(bytes, at, eventEndsAt))
+          if (!this.#done) this.#relayEvent(data, name);
         at = eventEndsAt + 2;
       }
       // An event that the reader keeps back must come before the next one, whichever packet that is in.

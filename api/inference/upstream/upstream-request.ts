@@ -3,6 +3,9 @@ import type { Clock, Timer } from '#core/clock.ts';
 import { GATE_BUFFER_BYTES } from '#core/limits.ts';
 import { joinBuffers } from '../json/join-buffers.ts';
 
+/** Official clients read an answer under any status of success. */
+export const isGoodStatus = (status: number): boolean => status >= 200 && status < 300;
+
 /** Takes over an answer once its first byte is here. Exactly one of `end` and `fail` follows the last `data`. */
 export interface AnswerReceiver {
   data(chunk: Buffer): void;

@@ -7,7 +7,7 @@ import { reportAttempt } from '../../inference/upstream/attempt-fault.ts';
 import { collectAnswer } from '../../inference/upstream/collect-answer.ts';
 import { parseErrorBody } from '../../inference/upstream/error-body.ts';
 import { namedWait, readUpstreamError } from '../../inference/upstream/upstream-error.ts';
-import type { UpstreamRequest } from '../../inference/upstream/upstream-request.ts';
+import { isGoodStatus, type UpstreamRequest } from '../../inference/upstream/upstream-request.ts';
 import { headerText } from '../../inference/upstream/upstream-text.ts';
 import type { FailedImages, ImageAttempt } from './image-attempt.ts';
 import type { ImageCall } from './image-call.ts';
@@ -68,7 +68,7 @@ async function readAnswer(
   if (!started.ok) return failed(failureOf(call, started.cause));
 
   call.nameAnswer('header', headerText(upstream, 'x-generation-id'));
-  if (upstream.status !== 200) return await readRefusal(call, upstream);
+  if (!isGoodStatus(upstream.status)) return await readRefusal(call, upstream);
   accepted();
   const contentType = headerText(upstream, 'content-type') ?? '';
   const isStream = contentType.toLowerCase().startsWith('text/event-stream');
