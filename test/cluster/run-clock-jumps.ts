@@ -138,7 +138,7 @@ export class ClockRun {
     };
   }
 
-  /** Where every call is served, until each process has served each agent. */
+  /** The load lasts until each process has served each agent, or for a fixed time where calls are refused. */
   async #someLoad(isServed: boolean) {
     this.#load.start();
     await (isServed ? this.#load.untilServed(SERVED_WITHIN_MS) : sleep(LOAD_MS));

@@ -195,4 +195,12 @@ describe('of an answer that is put together nothing is erased by what says nothi
     );
     expect(records(told.choices)[0]?.token_ids).toEqual([1, 2, 3]);
   });
+
+  it('the ids of tokens, however many come at once', async () => {
+    const told = await assembled(
+      chunk({ role: 'assistant', content: 'Hi' }, { token_ids: [1] }),
+      chunk({}, { finish_reason: 'stop', token_ids: Array.from({ length: 400_000 }, () => 7) }),
+    );
+    expect(records(told.choices)[0]?.token_ids).toHaveLength(400_001);
+  });
 });

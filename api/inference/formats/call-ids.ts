@@ -24,6 +24,13 @@ export class CallIds {
     this.#given.add(id);
   }
 
+  /** Whether a call that begins now may have this id, which no later call gets then. */
+  keeps(id: string): boolean {
+    const isFree = this.isFree(id);
+    if (isFree) this.add(id);
+    return isFree;
+  }
+
   /**
    * The id of a call: the server's, unless it gave none, gave it to an earlier call, or tells of itself by it.
    *

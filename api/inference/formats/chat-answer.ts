@@ -19,12 +19,12 @@ import { chatCounts } from '../price/usage.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { endWordOf, isFailedEnd } from './end-words.ts';
 import { tellsError, tellsErrorBesideNothing } from './error-record.ts';
-import { withMember } from './readable-answer.ts';
+import { type ReadMember, readableAnswer } from './readable-answer.ts';
 import { shownChanges } from './shown-changes.ts';
-import { objectIn, presentMember } from './stream-text.ts';
+import { objectIn, presentMember, setMissing } from './stream-text.ts';
 import { addParts } from './streamed-choice.ts';
 import { recordsOfAnswer, withOneRecord, withoutUsage } from './usage-places.ts';
-import { recordOf, records, textOf } from './values.ts';
+import { recordOf, records } from './values.ts';
 import { areReadable, readableChoices } from './whole-choices.ts';
 
 export function readChatAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
@@ -36,17 +36,13 @@ export function readChatAnswer(answer: JsonObject, value: Record<string, unknown
   addChat(text, value);
   return {
     kind: 'answer',
-    ...readable(answer, value),
+    ...readableAnswer(answer, value, CHOICES),
     ...found,
     deliveredTokens: estimateTokens(text.bytes),
   };
 }
 
-/** The answer with choices that every client can read, however it is shown then: most answers have them. */
-function readable(answer: JsonObject, value: Record<string, unknown>): Pick<GoodAnswer, 'answer' | 'value'> {
-  if (areReadable(value.choices)) return { answer, value };
-  return withMember(answer, value, 'choices', (json) => readableChoices(json, textOf(value.id)));
-}
+const CHOICES: ReadMember = { member: 'choices', isReadable: areReadable, write: readableChoices };
 
 /** An error beside the answer, in its place (with `object: "error"`, a message alone, or a number), or inside a choice. */
 const saysError = (object: JsonObject, choices: unknown): boolean =>
@@ -154,9 +150,7 @@ function nameAnswer(
   candidate: Candidate,
   changes: MemberChanges,
 ): void {
-  const names = { id: identity.id, object: 'chat.completion', model: candidate.model.id };
-  for (const [name, value] of Object.entries(names))
-    if (presentMember(answer, name) === null) changes.set(name, JSON.stringify(value));
+  setMissing(answer, { id: identity.id, object: 'chat.completion', model: candidate.model.id }, changes);
   const created = memberText(answer, 'created') ?? '';
   if (WHOLE_NUMBER.test(created)) return;
   const seconds = FRACTION.exec(created)?.[1];

@@ -119,7 +119,7 @@ class Choice {
     for (const [name, value] of Object.entries(said)) {
       const before = known[name];
       // The ids of tokens, of which each chunk has its own.
-      if (areNumbers(value) && areNumbers(before)) before.push(...value);
+      if (areNumbers(value) && beginsWithNumber(before)) for (const each of value) before.push(each);
       else if (!saysNothing(value) || !(name in known)) known[name] = value;
     }
     if (endWordOf(reason) !== '') known.finish_reason = endWordOf(reason);
@@ -153,6 +153,10 @@ class Choice {
     else if (called !== undefined) mergeDelta(message, { function_call: called });
   }
 }
+
+/** To look at all of a list that grows would take quadratic time. */
+const beginsWithNumber = (list: unknown): list is unknown[] =>
+  Array.isArray(list) && numberOf(list[0]) !== null;
 
 const areNumbers = (value: unknown): value is unknown[] =>
   Array.isArray(value) && value.length > 0 && value.every((each) => numberOf(each) !== null);

@@ -20,7 +20,7 @@ import { FrameCheck } from '../scrub/scrub-answer.ts';
 import type { Hidden } from '../scrub/scrub-words.ts';
 import { CallIds } from './call-ids.ts';
 import { blockOfKind, EMPTY_MESSAGE, emptyMembers, hasPieces, MessageBlocks } from './message-blocks.ts';
-import { namedEvent, objectIn, presentMember, typedEvent, typeOf } from './stream-text.ts';
+import { namedEvent, objectIn, presentMember, setMissing, typedEvent, typeOf } from './stream-text.ts';
 import { messagesCounters, NULL_USAGE_MEMBERS } from './usage-text.ts';
 import { textOf } from './values.ts';
 import { readableInput } from './whole-blocks.ts';
@@ -200,8 +200,7 @@ export class MessageRepair {
   /** The members that clients read of a block that begins, where its server left them out or wrote something else. */
   #missingIn(block: JsonObject, type: string): MemberChanges {
     const missing = new MemberChanges();
-    for (const [name, empty] of Object.entries(emptyMembers(type)))
-      if (presentMember(block, name) === null) missing.set(name, JSON.stringify(empty));
+    setMissing(block, emptyMembers(type), missing);
     if (type !== 'tool_use') return missing;
     const sent = parseExact(memberText(block, 'id') ?? 'null');
     const id = this.#ids.idOf(textOf(sent), this.#answerId, this.#callCount);

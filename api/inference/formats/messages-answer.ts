@@ -7,12 +7,11 @@ import { AnswerWords } from '../scrub/answer-words.ts';
 import { hiddenOf } from '../scrub/scrub-words.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { tellsError } from './error-record.ts';
-import { withMember } from './readable-answer.ts';
+import { type ReadMember, readableAnswer } from './readable-answer.ts';
 import { shownChanges } from './shown-changes.ts';
 import { showMessageEnd } from './shown-reasons.ts';
-import { objectIn, presentMember } from './stream-text.ts';
+import { objectIn, presentMember, setMissing } from './stream-text.ts';
 import { recordsOfAnswer, withOneRecord } from './usage-places.ts';
-import { textOf } from './values.ts';
 import { areBlocksReadable, readableBlocks } from './whole-blocks.ts';
 
 export function readMessagesAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading {
@@ -25,17 +24,13 @@ export function readMessagesAnswer(answer: JsonObject, value: Record<string, unk
   addMessage(text, value);
   return {
     kind: 'answer',
-    ...readable(answer, value),
+    ...readableAnswer(answer, value, BLOCKS),
     ...found,
     deliveredTokens: estimateTokens(text.bytes),
   };
 }
 
-/** The answer with blocks that every client can read, however it is shown then: most answers have them. */
-function readable(answer: JsonObject, value: Record<string, unknown>): Pick<GoodAnswer, 'answer' | 'value'> {
-  if (areBlocksReadable(value.content)) return { answer, value };
-  return withMember(answer, value, 'content', (json) => readableBlocks(json, textOf(value.id)));
-}
+const BLOCKS: ReadMember = { member: 'content', isReadable: areBlocksReadable, write: readableBlocks };
 
 export const saysMessagesError = (object: JsonObject): boolean =>
   memberText(object, 'type') === '"error"' ||
@@ -54,11 +49,6 @@ function stopsWithError(object: JsonObject): boolean {
 export function showMessagesAnswer(good: GoodAnswer, charge: StreamEndView, candidate: Candidate): Buffer {
   const changes = withOneRecord(good, shownChanges('messages', good, charge, candidate));
   showMessageEnd(good.answer, new AnswerWords(hiddenOf(candidate)), changes);
-  const { id } = charge.identity;
-  for (const [name, value] of [
-    ['id', id],
-    ['model', candidate.model.id],
-  ] as const)
-    if (presentMember(good.answer, name) === null) changes.set(name, JSON.stringify(value));
+  setMissing(good.answer, { id: charge.identity.id, model: candidate.model.id }, changes);
   return rebuildJsonObject(good.answer, changes);
 }

@@ -1,6 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import { RESPONSE_ITEMS_BYTES } from '#core/limits.ts';
-import { parseExact, plainNumber } from '../json/exact-json.ts';
+import { plainNumber } from '../json/exact-json.ts';
 import {
   type JsonObject,
   MemberChanges,
@@ -24,7 +24,7 @@ import {
 import { namesOf, type ShownItem, ShownItems } from './shown-items.ts';
 import { namedEvent, objectIn, typedEvent } from './stream-text.ts';
 import { recordOf, records, textOf } from './values.ts';
-import { readableItems, readableMembers } from './whole-items.ts';
+import { itemsIn, readableMembers } from './whole-items.ts';
 
 type Members = Record<string, unknown>;
 
@@ -111,9 +111,7 @@ export class ResponseRepair {
     if (this.#isFull || isWhole) return null;
     this.#flush();
     const whole = this.#items.whole(memberText(response, 'status') !== '"incomplete"');
-    const last = records(
-      parseExact(readableItems(memberText(response, 'output') ?? '[]', this.#shown.ownId)),
-    );
+    const last = itemsIn(memberText(response, 'output') ?? '[]', this.#shown.ownId);
     const output = withMissingItems(
       last,
       whole.map(({ value }) => value),
@@ -183,11 +181,12 @@ export class ResponseRepair {
     for (const [name, empty] of Object.entries(emptyOf(item.type, shown.callId)))
       if ((begun[name] ?? null) === null || typeof begun[name] !== typeof empty)
         changes.set(name, JSON.stringify(empty));
-    // A text that stands there comes in pieces, too.
-    for (const list of ['content', 'summary'])
-      if (begun[list] !== undefined && !isListOfRecords(begun[list])) changes.set(list, '[]');
-    for (const list of ['content', 'summary'])
-      for (const number of records(begun[list]).keys()) shown.parts.add(`${list} ${number}`);
+    for (const list of ['content', 'summary']) {
+      const parts = begun[list] ?? [];
+      // A text that stands there comes in pieces, too.
+      if (!isListOfRecords(parts)) changes.set(list, '[]');
+      for (const number of records(parts).keys()) shown.parts.add(`${list} ${number}`);
+    }
     return this.#withItem(event, object, shown.index, changes);
   }
 

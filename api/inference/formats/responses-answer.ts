@@ -6,7 +6,7 @@ import { estimateTokens } from '../price/estimate.ts';
 import { responsesCounts } from '../price/usage.ts';
 import type { AnswerReading, GoodAnswer, StreamEndView } from './call-format.ts';
 import { COMPLETED_STATUS, isReasonName, tellsError } from './error-record.ts';
-import { withMember } from './readable-answer.ts';
+import { type ReadMember, readableAnswer } from './readable-answer.ts';
 import { shownChanges } from './shown-changes.ts';
 import { objectIn, presentMember } from './stream-text.ts';
 import { recordsOfAnswer, withOneRecord } from './usage-places.ts';
@@ -22,19 +22,13 @@ export function readResponsesAnswer(answer: JsonObject, value: Record<string, un
   addResponses(text, value);
   return {
     kind: 'answer',
-    ...readable(answer, value),
+    ...readableAnswer(answer, value, ITEMS),
     ...found,
     deliveredTokens: estimateTokens(text.bytes),
   };
 }
 
-/** The answer with items that every client can read, however it is shown then: most answers have them. */
-function readable(answer: JsonObject, value: Record<string, unknown>): Pick<GoodAnswer, 'answer' | 'value'> {
-  if (areItemsReadable(value.output)) return { answer, value };
-  return withMember(answer, value, 'output', (json) => readableItems(json, idOf(value)));
-}
-
-const idOf = ({ id }: Record<string, unknown>): string => (typeof id === 'string' ? id : '');
+const ITEMS: ReadMember = { member: 'output', isReadable: areItemsReadable, write: readableItems };
 
 /** A response that was cancelled is as little an answer as one that failed. */
 export function saysResponseFailed(response: JsonObject): boolean {

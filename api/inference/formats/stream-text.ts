@@ -3,6 +3,7 @@ import { parseJson } from '#core/parse-json.ts';
 import {
   answerBounds,
   type JsonObject,
+  type MemberChanges,
   memberBytes,
   memberText,
   scanJsonObject,
@@ -89,6 +90,16 @@ const LETTER_N = 0x6e;
 export function presentMember(object: JsonObject, key: string): Buffer | null {
   const bytes = memberBytes(object, key);
   return bytes === undefined || bytes.equals(NULL) ? null : bytes;
+}
+
+/** Sets the members that an object lacks. */
+export function setMissing(
+  object: JsonObject,
+  members: Readonly<Record<string, unknown>>,
+  changes: MemberChanges,
+): void {
+  for (const [name, value] of Object.entries(members))
+    if (presentMember(object, name) === null) changes.set(name, JSON.stringify(value));
 }
 
 const NULL = Buffer.from('null');

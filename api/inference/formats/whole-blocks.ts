@@ -16,12 +16,11 @@ type Block = Record<string, unknown>;
 /** Whether clients can read the blocks as they came, as those of most servers. */
 export function areBlocksReadable(content: unknown): boolean {
   if (!Array.isArray(content)) return false;
-  const ids = new Set<string>();
+  const ids = new CallIds();
   return content.every((block) => {
     if (!isRecord(block)) return false;
     if (block.type !== 'tool_use') return block.type !== 'text' || typeof block.text === 'string';
-    const id = textOf(block.id);
-    return id !== '' && ids.size < ids.add(id).size && isRecord(block.input);
+    return ids.keeps(textOf(block.id)) && isRecord(block.input);
   });
 }
 

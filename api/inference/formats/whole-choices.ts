@@ -33,11 +33,11 @@ export function areReadable(choices: unknown): boolean {
 function areCallsReadable({ tool_calls: calls, function_call: called }: Record<string, unknown>): boolean {
   if (isRecord(called) && isNoArguments(textOf(called.arguments))) return false;
   if (isRecord(calls)) return false;
-  const ids = new Set<unknown>();
+  const ids = new CallIds();
   return records(calls).every((call) => {
     const { id, type, function: given } = call;
     if (isFlatCall(call)) return false;
-    const isNamed = textOf(id) !== '' && ids.size < ids.add(id).size && textOf(type) !== '';
+    const isNamed = ids.keeps(textOf(id)) && textOf(type) !== '';
     return isNamed && (!isRecord(given) || !isNoArguments(textOf(given.arguments)));
   });
 }

@@ -14,33 +14,33 @@ type Members = Record<string, unknown>;
 /** Whether clients can read the items as they came, as those of most servers. */
 export function areItemsReadable(output: unknown): boolean {
   if (!Array.isArray(output)) return false;
-  const ids = new Set<string>();
+  const ids = new CallIds();
   return output.filter(isRecord).every((item) => {
-    const isNamed = textOf(item.id) !== '' && (!isCall(item.type) || isFirst(ids, textOf(item.call_id)));
+    const isNamed = textOf(item.id) !== '' && (!isCall(item.type) || ids.keeps(textOf(item.call_id)));
     return isNamed && Object.keys(readableMembers(item)).length === 0;
   });
 }
-
-const isFirst = (ids: Set<string>, id: string): boolean => id !== '' && ids.size < ids.add(id).size;
 
 /**
  * @param json The items, whose numbers keep their digits. A server may write one item, or a text, in the place of a list.
  * @param answerId For ids of items and calls that their server gives none.
  */
-export function readableItems(json: string, answerId: string): string {
+export const readableItems = (json: string, answerId: string): string =>
+  JSON.stringify(itemsIn(json, answerId));
+
+/** The same, parsed. */
+export function itemsIn(json: string, answerId: string): Members[] {
   const output = parseExact(json);
   const ids = new CallIds();
   const items =
     typeof output === 'string' ? [messageOf(output)] : isRecord(output) ? [output] : records(output);
-  return JSON.stringify(
-    items.map((item, place) => {
-      const id = textOf(item.id) || madeItemId(item.type, answerId, place);
-      const called = isCall(item.type)
-        ? { call_id: ids.idOf(textOf(item.call_id) || textOf(item.id), answerId, place) }
-        : {};
-      return { ...item, id, ...called, ...readableMembers(item) };
-    }),
-  );
+  return items.map((item, place) => {
+    const id = textOf(item.id) || madeItemId(item.type, answerId, place);
+    const called = isCall(item.type)
+      ? { call_id: ids.idOf(textOf(item.call_id) || textOf(item.id), answerId, place) }
+      : {};
+    return { ...item, id, ...called, ...readableMembers(item) };
+  });
 }
 
 const messageOf = (text: string): Members => ({

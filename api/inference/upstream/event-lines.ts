@@ -15,6 +15,8 @@ function isWhole({ data }: EventText): boolean {
 function readEvents(lines: Buffer): EventText[] {
   const event = readLines(lines);
   if (event === null) return [];
+  const firstAt = isDataLine(lines, 0) ? 0 : lines.indexOf(NEXT_DATA) + 1;
+  if (lines.indexOf(NEXT_DATA, firstAt) < 0) return [event];
   const ofLines = lines
     .toString('utf8')
     .split('\n')
@@ -71,6 +73,7 @@ function readNamed(bytes: Buffer, at: number, endsAt: number): EventText | null 
   };
 }
 
+const NEXT_DATA = Buffer.from('\ndata:');
 const EVENT = Buffer.from('event:');
 const EVENT_NAME = /^[\w.:-]{1,100}$/;
 export const EVENT_NAME_LINE_BYTES_MAX = 120;
@@ -89,4 +92,3 @@ const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte ===
 const LF = 0x0a;
 const COLON = 0x3a;
 export const DATA_FIELD_BYTES = 5;
-export const EMPTY = Buffer.alloc(0);

@@ -24,7 +24,7 @@ import type { RunningCall } from './running-call.ts';
 import { askedEndpoint, readUpstreamError } from './upstream-error.ts';
 import { textOrNull } from './upstream-text.ts';
 
-/** A JSON answer with status 200, in one piece or put together. */
+/** A JSON answer with a status of success, in one piece or put together. */
 export function readWholeAnswer(call: RunningCall, sent: Collected): Attempt {
   const body = sent.ok ? { ok: true as const, bytes: withPlainNames(withoutMark(sent.bytes)) } : sent;
   if (!body.ok) {
