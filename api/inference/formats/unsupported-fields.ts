@@ -13,6 +13,8 @@ export class UnsupportedFields {
   readonly #leftOut = new Set<string>();
   readonly #hints = new Set<string>();
   readonly #isHistory: boolean;
+  /** It keeps nothing, so one serves all. */
+  static readonly #history = new UnsupportedFields(true);
 
   private constructor(isHistory: boolean) {
     this.#isHistory = isHistory;
@@ -24,7 +26,7 @@ export class UnsupportedFields {
 
   /** The members of earlier answers, which clients print back with more beside: nothing of them is named. */
   static ofHistory(): UnsupportedFields {
-    return new UnsupportedFields(true);
+    return UnsupportedFields.#history;
   }
 
   /** The reason to refuse the call; `null`: there is none. */
@@ -102,18 +104,23 @@ export class UnsupportedFields {
     if (value !== undefined && value !== null) this.leaveOut(param);
   }
 
-  /** Every member that is set, that no set of names holds, and hints that `HINTS` alone holds. `path`: ends in a dot, or is empty. */
+  /**
+   * Names every member that is set and not known.
+   *
+   * @param path Of the record: ends in a dot, or is empty.
+   * @param hints `HINTS`, where members of these names may stand.
+   */
   unknown(
     value: Readonly<Record<string, unknown>>,
     path: string,
-    ...known: readonly ReadonlySet<string>[]
+    known: ReadonlySet<string>,
+    hints: ReadonlySet<string> | null = null,
   ): void {
     for (const name of Object.keys(value)) {
-      const isHint = known.includes(HINTS) && HINTS.has(name);
-      if (known.some((names) => names !== HINTS && names.has(name))) continue;
+      if (known.has(name)) continue;
       const member = value[name];
       if (member === undefined || member === null || saysNothing(name, member)) continue;
-      if (!isHint) this.leaveOut(path + name);
+      if (hints?.has(name) !== true) this.leaveOut(path + name);
       else if (!HANDLED.has(name)) this.leaveOutHint(path + name);
     }
   }

@@ -29,7 +29,7 @@ export function* readChat(
   body: Readonly<Record<string, unknown>>,
   unsupported: UnsupportedFields,
 ): Generator<string, Conversation> {
-  unsupported.unknown(body, '', HINTS, READ, OURS);
+  unsupported.unknown(body, '', READ, HINTS);
   // Its price was held for so many answers.
   if ((numberOf(body.n) ?? 1) > 1) unsupported.add('n', 'more than one answer');
   const isLegacy = hasLegacyFunctions(body);
@@ -68,6 +68,7 @@ export function* readChat(
 }
 
 const READ = new Set([
+  ...OURS,
   'max_tokens',
   'max_completion_tokens',
   'messages',

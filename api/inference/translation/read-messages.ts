@@ -24,7 +24,7 @@ export function* readMessages(
   body: Readonly<Record<string, unknown>>,
   unsupported: UnsupportedFields,
 ): Generator<string, Conversation> {
-  unsupported.unknown(body, '', HINTS, READ, OURS);
+  unsupported.unknown(body, '', READ, HINTS);
   const tools = messagesTools(body);
   const naming = new ToolNaming(callerToolsIn(tools.map(({ tool }) => tool)));
   const system = readTexts(body.system, 'system', unsupported);
@@ -53,6 +53,7 @@ export function* readMessages(
 }
 
 const READ = new Set([
+  ...OURS,
   'max_tokens',
   'messages',
   'system',

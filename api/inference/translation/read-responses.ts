@@ -25,7 +25,7 @@ export function* readResponses(
   body: Readonly<Record<string, unknown>>,
   unsupported: UnsupportedFields,
 ): Generator<string, Conversation> {
-  unsupported.unknown(body, '', HINTS, READ, OURS);
+  unsupported.unknown(body, '', READ, HINTS);
   const system: TextPart[] =
     textOf(body.instructions) === '' ? [] : [{ type: 'text', text: textOf(body.instructions) }];
   const items =
@@ -64,6 +64,7 @@ export function* readResponses(
 }
 
 const READ = new Set([
+  ...OURS,
   'max_output_tokens',
   'input',
   'instructions',
