@@ -63,6 +63,7 @@ async function runProject(project: string, folder: string): Promise<Counts> {
       '--project',
       project,
       '--reporter=default',
+      '--reporter=./test/support/failures-at-once.ts',
       '--reporter=json',
       `--outputFile.json=${file}`,
     ],
