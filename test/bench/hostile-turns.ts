@@ -1,6 +1,6 @@
 import type { FormatName, Provider } from '#core/catalog/catalog.ts';
 import { systemClock } from '#core/clock.ts';
-import type { Steps } from '#core/steps.ts';
+import { isSteps, type Steps } from '#core/steps.ts';
 import { isApiError } from '../../api/contract/errors.ts';
 import { admitInSteps, type Routes } from '../../api/inference/admit/admit.ts';
 import type { CallPlan } from '../../api/inference/admit/call-plan.ts';
@@ -79,7 +79,8 @@ function* wholeCall(format: FormatName, bytes: Buffer, routes: Routes): Steps<vo
 }
 
 function* findFiles(format: FormatName, bytes: Buffer): Steps<void> {
-  const parsed = yield* parseBodyInSteps(bytes);
+  const parse = parseBodyInSteps(bytes);
+  const parsed = isSteps(parse) ? yield* parse : parse;
   if (isApiError(parsed)) return;
   const marks = new NumberMarks();
   const { marked, files } = yield* findInlineFiles(marks, format, bytes, parsed.value);
@@ -107,5 +108,6 @@ function* send(plan: CallPlan): Steps<Buffer | null> {
   if (candidate === undefined) return null;
   estimateHold(plan);
   const asked = candidate.translated === null ? plan : { ...plan, body: candidate.translated };
-  return yield* candidate.format.buildBody(asked, candidate, 1);
+  const body = candidate.format.buildBody(asked, candidate, 1);
+  return isSteps(body) ? yield* body : body;
 }

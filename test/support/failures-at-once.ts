@@ -7,7 +7,7 @@ export default class FailuresAtOnce implements Reporter {
     if (state === 'failed') print(`${test.module.relativeModuleId} > ${test.fullName}`, errors ?? []);
   }
 
-  /** What no test is to blame for: an import, or a hook of the whole file. */
+  /** An import, or a hook of the whole file, may fail without a test. */
   onTestModuleEnd(module: TestModule): void {
     const errors = module.errors();
     if (errors.length > 0) print(module.relativeModuleId, errors);

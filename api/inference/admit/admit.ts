@@ -1,7 +1,7 @@
 import type { Catalog } from '#core/catalog/catalog.ts';
 import type { AgentStatus } from '#core/ledger/machine/state.ts';
 import { TOOL_ENTRIES_MAX, TOOL_KEYS_MAX } from '#core/limits.ts';
-import { runAtOnce, type Steps } from '#core/steps.ts';
+import { isSteps, runAtOnce, type Steps } from '#core/steps.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import type { CallFormat, CallRequest } from '../formats/call-format.ts';
 import { refuseAgent } from '../hold/refuse-start.ts';
@@ -10,7 +10,7 @@ import type { LinkRules, MediaCount } from '../linked-images/linked-media.ts';
 import { refuseSpellings } from '../policy/member-policy.ts';
 import { refuseManyToolKeys } from '../policy/tool-bounds.ts';
 import { estimateTokens } from '../price/estimate.ts';
-import { promptBytes, promptTokensBeyondBytes } from '../price/prompt-bound.ts';
+import { printedNumberBytes, promptBytes, tokensBesideText } from '../price/prompt-bound.ts';
 import { promptTextBytes } from '../price/prompt-text.ts';
 import { chooseCandidates } from '../routing/choose-candidates.ts';
 import type { EndpointHealth } from '../routing/endpoint-health.ts';
@@ -53,12 +53,30 @@ export function* admitInSteps(
   agentStatus: AgentStatus,
   routes: Routes,
 ): Steps<Admitted> {
-  const parsed = yield* parseBodyInSteps(bytes);
+  const parse = parseBodyInSteps(bytes);
+  const parsed = isSteps(parse) ? yield* parse : parse;
   if (isApiError(parsed)) return { ok: false, error: parsed };
-  const read = yield* checkBody(format, parsed, agentStatus, routes.links);
-  if (isApiError(read)) return { ok: false, error: read };
+  const { object, value } = parsed;
+  const mayHaveManyToolKeys = object.keyCount > TOOL_KEYS_MAX || object.valueCount > TOOL_ENTRIES_MAX;
+  const tooLarge = mayHaveManyToolKeys ? refuseManyToolKeys(value) : null;
+  if (tooLarge !== null) return { ok: false, error: tooLarge };
+  const checked = format.readRequest(value);
+  if (!checked.ok) return checked;
+
+  yield 'schema';
+  const agentRefusal = refuseAgent(agentStatus);
+  if (agentRefusal !== null) return { ok: false, error: agentRefusal };
+
+  const spelling = object.hasFoldableKey ? refuseSpellings(format.name, value) : null;
+  if (spelling !== null) return { ok: false, error: spelling };
+  yield 'spellings';
+  const media = format.countMedia(value, routes.links);
+  if (isApiError(media)) return { ok: false, error: media };
+  yield 'media';
+  const refusal = format.refuseFields(value) ?? format.refuseTools(value);
+  if (refusal !== null) return { ok: false, error: refusal };
   yield 'check';
-  return yield* planCall(read, routes);
+  return yield* planCall({ format, object, value, request: checked.request, media }, routes);
 }
 
 /** A body that no rule for its own content refuses. */
@@ -68,33 +86,6 @@ interface ReadCall {
   value: Readonly<Record<string, unknown>>;
   request: CallRequest;
   media: MediaCount;
-}
-
-/** Applies the rules that depend on the body and the agent alone. */
-function* checkBody(
-  format: CallFormat,
-  { object, value }: Pick<ReadCall, 'object' | 'value'>,
-  agentStatus: AgentStatus,
-  links: LinkRules,
-): Steps<ReadCall | ApiError> {
-  const mayHaveManyToolKeys = object.keyCount > TOOL_KEYS_MAX || object.valueCount > TOOL_ENTRIES_MAX;
-  const tooLarge = mayHaveManyToolKeys ? refuseManyToolKeys(value) : null;
-  if (tooLarge !== null) return tooLarge;
-  const checked = format.readRequest(value);
-  if (!checked.ok) return checked.error;
-
-  yield 'schema';
-  const agentRefusal = refuseAgent(agentStatus);
-  if (agentRefusal !== null) return agentRefusal;
-
-  const spelling = object.hasFoldableKey ? refuseSpellings(format.name, value) : null;
-  if (spelling !== null) return spelling;
-  yield 'spellings';
-  const media = format.countMedia(value, links);
-  if (isApiError(media)) return media;
-  yield 'media';
-  const refusal = format.refuseFields(value) ?? format.refuseTools(value);
-  return refusal ?? { format, object, value, request: checked.request, media };
 }
 
 /** Which endpoints may run the call, in which words, and what it may cost. */
@@ -128,10 +119,13 @@ function* planCall(
   if (first === undefined) return { ok: false, error: apiError('provider_unavailable') };
 
   // Media behind a link may fill the context, whichever model's it is.
-  const promptTokensMax =
-    media.firstAt === null
-      ? promptBytes(object, format.capFields) + (yield* promptTokensBeyondBytes(object, value))
-      : Number.MAX_SAFE_INTEGER;
+  let promptTokensMax = Number.MAX_SAFE_INTEGER;
+  if (media.firstAt === null) {
+    const numberBytes = printedNumberBytes(object, value);
+    yield 'numbers';
+    promptTokensMax = promptBytes(object, format.capFields) + numberBytes + tokensBesideText(value);
+    yield 'layout';
+  }
   const plan: CallPlan = {
     format,
     ...request,

@@ -7,10 +7,15 @@ import {
   SHORT_JSON_KEYS_MAX,
   SHORT_JSON_VALUES_MAX,
 } from '#core/limits.ts';
-import { runAtOnce, type Steps } from '#core/steps.ts';
-import { type ApiError, apiError } from '../../contract/errors.ts';
+import { runAtOnce, SHORT_BODY_BYTES, type Steps, type Work } from '#core/steps.ts';
+import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { countKeys, countKeysInSteps } from '../json/count-keys.ts';
-import { type JsonObject, readJsonObject, readJsonObjectInSteps } from '../json/json-object.ts';
+import {
+  type JsonBounds,
+  type JsonObject,
+  readJsonObject,
+  readJsonObjectInSteps,
+} from '../json/json-object.ts';
 
 export interface ParsedBody {
   object: JsonObject;
@@ -21,35 +26,46 @@ export interface ParsedBody {
 export const parseBody = (bytes: Buffer): ParsedBody | ApiError =>
   runAtOnce(parseBodyInSteps(bytes, shortBodyBounds));
 
-/** The same for the body of a text model's call, which may be large, in steps. */
-export function* parseBodyInSteps(bytes: Buffer, bounds = bodyBounds): Steps<ParsedBody | ApiError> {
+/** The same for the body of a text model's call, which may be large. */
+export function parseBodyInSteps(bytes: Buffer, bounds = bodyBounds): Work<ParsedBody | ApiError> {
   if (!isUtf8(bytes)) return badBody('The body is not valid UTF-8.');
-  const read =
-    bytes.length < READ_AT_ONCE_BYTES
-      ? readJsonObject(bytes, bounds)
-      : yield* readJsonObjectInSteps(bytes, bounds);
+  if (bytes.length > SHORT_BODY_BYTES) return parseInTurns(bytes, bounds);
+  const body = refuseRead(readJsonObject(bytes, bounds), bounds);
+  return isApiError(body) ? body : refuseRepeated(body, countKeys(body.value));
+}
+
+function* parseInTurns(bytes: Buffer, bounds: JsonBounds): Steps<ParsedBody | ApiError> {
+  const body = refuseRead(yield* readJsonObjectInSteps(bytes, bounds), bounds);
+  if (isApiError(body)) return body;
+  yield 'parse';
+  const { object, value } = body;
+  const isSmall = object.keyCount + object.valueCount < COUNTED_AT_ONCE;
+  const keyCount = isSmall ? countKeys(value) : yield* countKeysInSteps(value);
+  yield 'count keys';
+  return refuseRepeated(body, keyCount);
+}
+
+/** Refuses what is no object within the bounds. */
+function refuseRead(read: ReturnType<typeof readJsonObject>, bounds: JsonBounds): ParsedBody | ApiError {
   if (read === 'too_deep') return badBody(`The body nests deeper than ${JSON_DEPTH_MAX} levels.`);
   if (read === 'too_many_keys') return badBody(`The body has more than ${bounds.keysMax} keys.`);
   if (read === 'too_many_values') return badBody(`The body has more than ${bounds.valuesMax} values.`);
   if (read === 'not_json') return badBody('The body is not valid JSON.');
   if (read === 'not_an_object') return badBody('The body has to be a JSON object.');
-  const { object, value } = read;
-  if (object.members.length > BODY_MEMBERS_MAX)
+  const { members, disguisedKey } = read.object;
+  if (members.length > BODY_MEMBERS_MAX)
     return badBody(`The body has more than ${BODY_MEMBERS_MAX} members.`);
   // V8 misreads such keys once another body has prepared it (nodejs/node issue 63785): what JSON.parse shows us as
   // a harmless name may be `tools` to the provider.
-  if (object.disguisedKey !== null)
-    return badBody(`Write the key \`${object.disguisedKey.slice(0, KEY_CHARS_SHOWN)}\` without escapes.`);
-  yield 'parse';
-  const isSmall = object.keyCount + object.valueCount < COUNTED_AT_ONCE;
-  const keyCount = isSmall ? countKeys(value) : yield* countKeysInSteps(value);
-  yield 'count keys';
-  if (keyCount !== object.keyCount) return badBody('A key stands twice in one object of the body.');
+  if (disguisedKey !== null)
+    return badBody(`Write the key \`${disguisedKey.slice(0, KEY_CHARS_SHOWN)}\` without escapes.`);
   return read;
 }
 
-/** The length of a body that is scanned and parsed in one turn of the event loop. */
-const READ_AT_ONCE_BYTES = 2 * 1024;
+/** @param keyCount Keys of the parsed value, in which one of a repeated key is left. */
+const refuseRepeated = (body: ParsedBody, keyCount: number): ParsedBody | ApiError =>
+  keyCount === body.object.keyCount ? body : badBody('A key stands twice in one object of the body.');
+
 /** Keys and values that are counted in one turn of the event loop. */
 const COUNTED_AT_ONCE = 20_000;
 const KEY_CHARS_SHOWN = 64;

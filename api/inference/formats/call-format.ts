@@ -1,5 +1,5 @@
 import type { FormatName, UpstreamFormatName } from '#core/catalog/catalog.ts';
-import type { Steps } from '#core/steps.ts';
+import type { Work } from '#core/steps.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import type { JsonObject } from '../json/json-object.ts';
@@ -12,7 +12,7 @@ import type { ShownCharge } from './shown-changes.ts';
 /** A format in which a provider is asked. */
 export interface UpstreamFormat {
   name: UpstreamFormatName;
-  buildBody(plan: CallPlan, candidate: Candidate, agentId: number): Steps<Buffer>;
+  buildBody(plan: CallPlan, candidate: Candidate, agentId: number): Work<Buffer>;
   /** A whole answer that came with status 200. */
   readAnswer(answer: JsonObject, value: Record<string, unknown>): AnswerReading;
   openStream(names: StreamNames): StreamReader;

@@ -1,5 +1,5 @@
 import { isRecord } from '#core/is-record.ts';
-import type { Steps } from '#core/steps.ts';
+import type { Work } from '#core/steps.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import { MemberChanges, memberBytes, rebuildJsonObject, scanJsonObject } from '../json/json-object.ts';
 import { modelOutputTokens } from '../price/estimate.ts';
@@ -22,7 +22,7 @@ import { numberOf, textOrNull } from './values.ts';
  * The body that goes upstream: every field that decides price or policy is written by us from what we parsed,
  * every other byte passes as sent.
  */
-export function* buildChatBody(plan: CallPlan, candidate: Candidate, agentId: number): Steps<Buffer> {
+export function buildChatBody(plan: CallPlan, candidate: Candidate, agentId: number): Work<Buffer> {
   const { routesBetweenVendors } = candidate.provider.kind.capabilities;
   const changes = commonChanges(plan, candidate, agentId);
   writeDialect('chat', plan, candidate, agentId, changes);
@@ -40,7 +40,7 @@ export function* buildChatBody(plan: CallPlan, candidate: Candidate, agentId: nu
     const { provider, endpoint } = candidate;
     if (provider.dialect.signsCalls) signForeignCallsIn(plan.body, endpoint.upstreamModel, changes);
   }
-  return yield* writeBody(plan.body, changes);
+  return writeBody(plan.body, changes);
 }
 
 const CAP_FIELDS = ['max_tokens', 'max_completion_tokens'];

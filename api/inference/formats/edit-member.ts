@@ -1,4 +1,4 @@
-import type { Steps } from '#core/steps.ts';
+import type { Steps, Work } from '#core/steps.ts';
 import { type JsonObject, type MemberChanges, memberBytes, rebuildJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { parseInSteps } from '../json/parse-in-steps.ts';
@@ -24,9 +24,17 @@ export function sentBytes(body: JsonObject, member: string, changes: MemberChang
   return typeof change === 'string' ? Buffer.from(change) : change;
 }
 
-/** The body with all changes, in steps that are each short enough for one turn of the event loop. Numbers keep their digits. */
-export function* writeBody(body: JsonObject, changes: MemberChanges): Steps<Buffer> {
-  for (const [member, edits] of changes.edits ?? []) {
+/** The body with all changes. Numbers keep their digits. */
+export const writeBody = (body: JsonObject, changes: MemberChanges): Work<Buffer> =>
+  changes.edits === null ? rebuildJsonObject(body, changes) : writeEdits(body, changes, changes.edits);
+
+/** Each step is short enough for one turn of the event loop. */
+function* writeEdits(
+  body: JsonObject,
+  changes: MemberChanges,
+  all: NonNullable<MemberChanges['edits']>,
+): Steps<Buffer> {
+  for (const [member, edits] of all) {
     const bytes = sentBytes(body, member, changes);
     if (bytes === null) continue;
     const marks = new NumberMarks();

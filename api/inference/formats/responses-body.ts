@@ -1,6 +1,6 @@
 import type { Dialect } from '#core/catalog/dialect.ts';
 import { isRecord } from '#core/is-record.ts';
-import type { Steps } from '#core/steps.ts';
+import type { Work } from '#core/steps.ts';
 import type { CallPlan, Candidate } from '../admit/call-plan.ts';
 import type { JsonObject, MemberChanges } from '../json/json-object.ts';
 import { fitResponsesCallIds } from './call-id-rules.ts';
@@ -21,7 +21,7 @@ import {
 import { textOrNull } from './values.ts';
 
 /** The body for a provider that speaks the responses format; every byte that decides no price or policy as sent. */
-export function* buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId: number): Steps<Buffer> {
+export function buildResponsesBody(plan: CallPlan, candidate: Candidate, agentId: number): Work<Buffer> {
   const { routesBetweenVendors } = candidate.provider.kind.capabilities;
   const changes = commonChanges(plan, candidate, agentId);
   writeDialect('responses', plan, candidate, agentId, changes);
@@ -39,7 +39,7 @@ export function* buildResponsesBody(plan: CallPlan, candidate: Candidate, agentI
     writePlainModel(candidate, changes);
     writePlainEffort(plan.body, candidate.provider.dialect.efforts, changes);
   }
-  return yield* writeBody(plan.body, changes);
+  return writeBody(plan.body, changes);
 }
 
 /** Nothing is stored, so OpenAI takes back only reasoning that comes in encrypted form, which it sends to those who ask for it. */

@@ -107,7 +107,7 @@ export class UnsupportedFields {
   /**
    * Names every member that is set and not known.
    *
-   * @param path Of the record: ends in a dot, or is empty.
+   * @param path The record's own, with a dot behind it; empty for the body.
    * @param hints `HINTS`, where members of these names may stand.
    */
   unknown(

@@ -1,10 +1,10 @@
 import { isAscii } from 'node:buffer';
 import { isRecord } from '#core/is-record.ts';
-import { ANSWER_DEPTH_MAX, JSON_DEPTH_MAX } from '#core/limits.ts';
+import { ANSWER_DEPTH_MAX } from '#core/limits.ts';
 import { parseJson } from '#core/parse-json.ts';
-import { runAtOnce, type Steps } from '#core/steps.ts';
-import { endOfString, skipPlain, skipSpace, trimSpace } from './json-bytes.ts';
-import { decodeKey, disguisedName, lettersOfKey } from './key-spelling.ts';
+import { isSteps, runAtOnce, type Steps, type Work } from '#core/steps.ts';
+import { skipSpace } from './json-bytes.ts';
+import { scanObject } from './object-scan.ts';
 import { PARSED_AT_ONCE, parseInSteps } from './parse-in-steps.ts';
 
 /**
@@ -56,15 +56,9 @@ export const answerBounds: JsonBounds = { ...UNBOUNDED, depthMax: ANSWER_DEPTH_M
 /** To be scanned alone: what is so deep, nobody can parse or print. */
 export const anyDepth: JsonBounds = { ...UNBOUNDED, depthMax: Number.POSITIVE_INFINITY };
 
-const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const COLON = 0x3a;
 const COMMA = 0x2c;
-const SMALL_E = 0x65;
-const LARGE_E = 0x45;
 
 /**
  * Never reads past its bounds and ends on any input, but its ranges mean something only where the bytes are valid
@@ -72,12 +66,12 @@ const LARGE_E = 0x45;
  * in what callers send, because an honest answer with log probabilities holds tens of thousands.
  */
 export function scanJsonObject(bytes: Buffer, bounds = UNBOUNDED): JsonObject | ScanFailure {
-  return runAtOnce(scanInSteps(bytes, bytes.toString('latin1'), bounds));
+  return runAtOnce(scanObject(bytes, bytes.toString('latin1'), bounds));
 }
 
-/** The same for a large text, in steps that are each short enough for one turn of the event loop. */
-export const scanJsonObjectInSteps = (bytes: Buffer): ScanSteps =>
-  scanInSteps(bytes, bytes.toString('latin1'), UNBOUNDED);
+/** The same for a text that may be large. */
+export const scanJsonObjectInSteps = (bytes: Buffer): Work<JsonObject | ScanFailure> =>
+  scanObject(bytes, bytes.toString('latin1'), UNBOUNDED);
 
 /** Scanned and parsed: in ASCII, as most texts are, one string serves both. Not UTF-8 is for the caller to see. */
 export function readJsonObject(
@@ -86,7 +80,7 @@ export function readJsonObject(
 ): { object: JsonObject; value: Record<string, unknown> } | ScanFailure | 'not_json' {
   const latin1 = bytes.toString('latin1');
   // The scan first: JSON.parse takes a tenth of a second to build the values that four megabytes can name.
-  const object = runAtOnce(scanInSteps(bytes, latin1, bounds));
+  const object = runAtOnce(scanObject(bytes, latin1, bounds));
   return typeof object === 'string' ? whyNot(bytes, object) : parseScanned(bytes, latin1, object);
 }
 
@@ -97,7 +91,8 @@ export function* readJsonObjectInSteps(
 ): Steps<ReturnType<typeof readJsonObject>> {
   const latin1 = bytes.toString('latin1');
   yield 'decode';
-  const object = yield* scanInSteps(bytes, latin1, bounds);
+  const scan = scanObject(bytes, latin1, bounds);
+  const object = isSteps(scan) ? yield* scan : scan;
   if (typeof object === 'string') return whyNot(bytes, object);
   yield 'scan';
   if (object.keyCount + object.valueCount <= PARSED_AT_ONCE) return parseScanned(bytes, latin1, object);
@@ -128,110 +123,6 @@ const isNoJson = (bytes: Buffer): boolean =>
   (bytes.length <= TOLD_APART_BYTES && parseJson(bytes.toString('utf8')) === undefined);
 
 const TOLD_APART_BYTES = 64 * 1024;
-
-/**
- * `text` has a character for each byte, so that its places are places in the bytes: a string is searched twice as
- * fast as a buffer, but read a character at a time only where all strings are of one kind, and V8 has several. It yields behind each
- * megabyte, because it takes four times as long before V8 has made it fast.
- */
-function* scanInSteps(bytes: Buffer, text: string, bounds: JsonBounds): ScanSteps {
-  const { keysMax, valuesMax, depthMax = JSON_DEPTH_MAX } = bounds;
-  const objectStartsAt = skipSpace(bytes, 0);
-  if (bytes[objectStartsAt] !== OPEN_BRACE) return 'not_an_object';
-
-  const members: JsonMember[] = [];
-  /** The object's own member whose value is being read. */
-  let member: JsonMember | null = null;
-  let depth = 1;
-  let keyCount = 0;
-  let valueCount = 0;
-  let hasExponent = false;
-  let disguisedKey: string | null = null;
-  let hasFoldableKey = false;
-  let stringStartsAt = -1;
-  let stringEndsAt = -1;
-
-  let pauseAt = objectStartsAt + SCANNED_AT_ONCE_BYTES;
-  for (let at = objectStartsAt + 1; at < bytes.length; at++) {
-    at = skipPlain(bytes, at, pauseAt);
-    if (at >= pauseAt) {
-      pauseAt = at + SCANNED_AT_ONCE_BYTES;
-      yield 'scan a piece';
-    }
-    switch (bytes[at]) {
-      case QUOTE:
-        stringStartsAt = at;
-        at = endOfString(bytes, text, at);
-        stringEndsAt = at + 1;
-        break;
-      case COLON: {
-        // Each key is read once: else a long one before many colons, which is no JSON, would be read for each of them.
-        if (stringStartsAt < 0) return 'not_an_object';
-        if (++keyCount > keysMax) return 'too_many_keys';
-        const letters = lettersOfKey(bytes, stringStartsAt + 1, stringEndsAt - 1);
-        if (letters !== 'small') hasFoldableKey = true;
-        if (letters === 'other') disguisedKey ??= disguisedName(bytes, stringStartsAt, stringEndsAt);
-        if (depth === 1) {
-          const key = keyOf(bytes, text, letters, [stringStartsAt, stringEndsAt]);
-          member = { key, startsAt: stringStartsAt, valueStartsAt: skipSpace(bytes, at + 1), endsAt: -1 };
-        }
-        stringStartsAt = -1;
-        break;
-      }
-      case COMMA:
-        if (++valueCount > valuesMax) return 'too_many_values';
-        if (depth > 1) break;
-        addMember(members, member, bytes, at);
-        member = null;
-        break;
-      case SMALL_E:
-      case LARGE_E:
-        // The letter of `true` and `false` stands behind another.
-        if (isDigit(bytes[at - 1])) hasExponent = true;
-        break;
-      case OPEN_BRACE:
-      case OPEN_BRACKET:
-        if (++depth > depthMax) return 'too_deep';
-        if (++valueCount > valuesMax) return 'too_many_values';
-        break;
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-        if (--depth > 0) break;
-        addMember(members, member, bytes, at);
-        return { bytes, members, keyCount, valueCount, hasExponent, disguisedKey, hasFoldableKey };
-    }
-  }
-  return 'not_an_object';
-}
-
-const SCANNED_AT_ONCE_BYTES = 1024 * 1024;
-
-type ScanSteps = Steps<JsonObject | ScanFailure>;
-
-/** @param at Behind its value, and the blanks behind that. */
-function addMember(members: JsonMember[], member: JsonMember | null, bytes: Buffer, at: number): void {
-  if (member === null) return;
-  member.endsAt = trimSpace(bytes, at);
-  members.push(member);
-}
-
-/** A longer slice would refer to the whole text, and keep it in memory for as long as the call lives. */
-const SLICE_COPIED_CHARS_MAX = 12;
-
-const keyOf = (
-  bytes: Buffer,
-  text: string,
-  letters: ReturnType<typeof lettersOfKey>,
-  [startsAt, endsAt]: readonly [number, number],
-): string =>
-  letters === 'other'
-    ? decodeKey(bytes.toString('utf8', startsAt, endsAt))
-    : plainKey(bytes, text, startsAt + 1, endsAt - 1);
-
-const plainKey = (bytes: Buffer, text: string, startsAt: number, endsAt: number): string =>
-  endsAt - startsAt <= SLICE_COPIED_CHARS_MAX
-    ? text.slice(startsAt, endsAt)
-    : bytes.toString('latin1', startsAt, endsAt);
 
 /** A member's value as it was sent. */
 export function memberText(object: JsonObject, key: string): string | undefined {
@@ -372,5 +263,3 @@ function separate(out: Buffer, at: number): number {
   out[at] = COMMA;
   return at + 1;
 }
-
-const isDigit = (code: number | undefined) => code !== undefined && code >= 0x30 && code <= 0x39;

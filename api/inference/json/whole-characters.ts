@@ -25,7 +25,7 @@ const PIECE_BYTES = 1024 * 1024;
  * to print each, and four megabytes hold 700,000. Returns the same text where it has fewer.
  */
 export function* wholeCharacters(bytes: Buffer, halvesMax = HALVES_MAX): Steps<Buffer> {
-  if (bytes.length < halvesMax * ESCAPE_BYTES || !bytes.includes(BACKSLASH)) return bytes;
+  if (!mayHaveManyHalves(bytes, halvesMax)) return bytes;
   const whole = Buffer.from(bytes);
   let halves = 0;
   for (let at = 0; at < bytes.length; ) {
@@ -36,6 +36,9 @@ export function* wholeCharacters(bytes: Buffer, halvesMax = HALVES_MAX): Steps<B
   }
   return halves > halvesMax ? whole : bytes;
 }
+
+export const mayHaveManyHalves = (bytes: Buffer, halvesMax = HALVES_MAX): boolean =>
+  bytes.length >= halvesMax * ESCAPE_BYTES && bytes.includes(BACKSLASH);
 
 /** Writes the sign for a character that cannot be read over each half in a piece of the text. Its end is never inside an escape. */
 function replaceHalves(text: Buffer, from: number): { halves: number; end: number } {

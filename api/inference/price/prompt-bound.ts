@@ -25,33 +25,21 @@ export function promptBytes({ members }: JsonObject, capFields: ReadonlySet<stri
 }
 
 /**
- * By how much a prompt may be longer than the bytes of a body: servers print numbers, tools and schemas again in their own way, and
- * describe tools in words of their own. It yields the names of its steps.
- *
- * @param body The parsed object.
+ * By how much a prompt may be longer than the bytes of a body and the numbers that grow in it: servers print tools and schemas in their
+ * own way, describe tools in words of their own, and put marks around messages.
  */
-export function* promptTokensBeyondBytes(
-  object: JsonObject,
-  body: Readonly<Record<string, unknown>>,
-): Generator<string, number> {
-  const numberBytes = printedNumberBytes(object, body);
-  yield 'numbers';
+export function tokensBesideText(body: Readonly<Record<string, unknown>>): number {
   const brought = broughtTools(body);
-  const tokens = layoutTokens(body, brought) + toolPromptTokens(body, brought);
-  yield 'layout';
-  return numberBytes + tokens + TEMPLATE_TOKENS;
+  return layoutTokens(body, brought) + toolPromptTokens(body, brought) + TEMPLATE_TOKENS;
 }
 
-/** The same bound for a translation, as it would be sent to a provider. Its numbers may be marked in `body`. */
+/** No prompt that a provider makes of a translation is longer. Its numbers may be marked in `body`. */
 export function translatedTokensMax(object: JsonObject, body: object): number {
   const members = isRecord(body) ? body : {};
   const numbers = object.hasExponent ? printedNumberBytes(object, parsed(object)) : 0;
   const { effort } = isRecord(members.output_config) ? members.output_config : {};
   const effortBytes = typeof effort === 'string' ? effort.length : 0;
-  const brought = broughtTools(members);
-  const tools = layoutTokens(members, brought) + toolPromptTokens(members, brought);
-  const beyond = numbers + tools + TEMPLATE_TOKENS;
-  return promptBytes(object, NEXT_TO_PROMPT) - effortBytes + beyond;
+  return promptBytes(object, NEXT_TO_PROMPT) - effortBytes + numbers + tokensBesideText(members);
 }
 
 const parsed = ({ bytes }: JsonObject): Readonly<Record<string, unknown>> =>

@@ -3,7 +3,7 @@ import type { Dialect } from '#core/catalog/dialect.ts';
 import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import type { AskedDialect, AskedModel } from '#core/conversation/conversation.ts';
 import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
-import type { Steps } from '#core/steps.ts';
+import { isSteps, runAtOnce, SHORT_BODY_BYTES, type Steps } from '#core/steps.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { BILLING_LINE } from '../../providers/billing-line.ts';
 import type { Candidate } from '../admit/call-plan.ts';
@@ -16,12 +16,12 @@ import { needsFunctions } from '../formats/function-tools.ts';
 import { betaFieldsIn } from '../formats/leave-out-beta-fields.ts';
 import { losesBillingLine } from '../formats/leave-out-billing-line.ts';
 import { dialectAt } from '../formats/model-dialect.ts';
-import { fitParameters } from '../formats/open-parameters.ts';
+import { fitParameters, type ParameterFit } from '../formats/open-parameters.ts';
 import { ownFormat } from '../formats/own-format.ts';
 import { COMMON_EFFORTS, reasonsByEffort } from '../formats/reasoning-words.ts';
 import { type JsonObject, readJsonObjectInSteps } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
-import { wholeCharacters } from '../json/whole-characters.ts';
+import { mayHaveManyHalves, wholeCharacters } from '../json/whole-characters.ts';
 import type { MediaCount } from '../linked-images/linked-media.ts';
 import { modelOutputTokens } from '../price/estimate.ts';
 import { withOneSearch } from '../server-tools/read-server-tools.ts';
@@ -36,7 +36,7 @@ import {
   translateInSteps,
 } from '../translation/translate-request.ts';
 import { withMarkedNumbers } from '../translation/unread-values.ts';
-import { placeOf, placeOfferedTools } from './place-offered-tools.ts';
+import { type OfferedTools, placeOf, placeOfferedTools } from './place-offered-tools.ts';
 import { type ProviderPreferences, unmetPreference } from './provider-preferences.ts';
 import { shorten } from './refuse-model.ts';
 import type { Resolved } from './resolve-models.ts';
@@ -54,7 +54,14 @@ export function* chooseCandidates(
   let refusal: ApiError | null = null;
   const translations: Translations = { done: new Translated(), marks: new NumberMarks(), source: null };
   for (const each of resolved) {
-    const candidate = yield* chooseFormat(each, wanted, translations);
+    const way = wayTo(each, wanted);
+    let candidate: Candidate | ApiError;
+    if (isApiError(way)) candidate = way;
+    else if (way.isNative) {
+      const parameters = wanted.format.name === 'messages' ? null : fitParameters(way.dialect, wanted.value);
+      yield 'fit parameters';
+      candidate = inOwnWords(way, wanted, parameters);
+    } else candidate = yield* inOtherWords(way, wanted, translations);
     yield 'choose';
     if (isApiError(candidate)) refusal ??= candidate;
     else candidates.push(candidate);
@@ -73,74 +80,116 @@ function wholeFirst(candidates: readonly Candidate[]): readonly Candidate[] {
   });
 }
 
-function* chooseFormat(
-  { searches, ...each }: Resolved,
-  wanted: Wanted,
-  translations: Translations,
-): Steps<Candidate | ApiError> {
-  const { format, object, value, request, media, serverTools: sentTools, preferences, betas } = wanted;
-  const { formats, kind } = each.provider;
-  const { dialect, asked: askedModel } = askedThere(each);
-  const unmet = unmetPreference(preferences, each);
+/** How an endpoint is asked. */
+interface Way extends AskedThere {
+  resolved: Resolved;
+  /** Its server is no router. */
+  plain: boolean;
+  /** In the caller's own format. */
+  isNative: boolean;
+  offered: OfferedTools;
+}
+
+function wayTo(resolved: Resolved, { format, value, serverTools, preferences }: Wanted): Way | ApiError {
+  const unmet = unmetPreference(preferences, resolved);
   if (unmet !== null) return noProvider(`provider.${unmet}`);
+  const { endpoint, provider } = resolved;
+  const { kind } = provider;
+  const { dialect, asked } = askedThere(resolved);
   const plain = !kind.capabilities.routesBetweenVendors;
-  const native = kind.ownFormat === null && passes(format.name, each.provider, { dialect, plain, value });
-  const tools = searches ? withOneSearch(sentTools) : sentTools;
-  const demand = { choice: value.tool_choice, requiresAll: preferences.requiresParameters };
-  const offered = placeOfferedTools(tools, { ...each, format, native }, demand);
-  if ('noRunner' in offered) return noRunner(offered.noRunner, each.model);
+  const isNative = kind.ownFormat === null && passes(format.name, provider, { dialect, plain, value });
+  const offered = placeOfferedTools(
+    resolved.searches ? withOneSearch(serverTools) : serverTools,
+    { endpoint, provider, format, native: isNative },
+    { choice: value.tool_choice, requiresAll: preferences.requiresParameters },
+  );
+  if ('noRunner' in offered) return noRunner(offered.noRunner, resolved.model);
   if ('noStepsLeft' in offered) return noStep(offered.noStepsLeft);
   if ('fault' in offered) return offered.fault;
-  const { placed: serverTools, leftOut: unrun, leftOutNames: unrunNames } = offered;
-  const fitted = (
-    candidate: Omit<Candidate, 'leftOut' | 'hints' | 'editsChat'>,
-    asked: Pick<AskedBody, 'format' | 'body' | 'value' | 'parameters'>,
-    before: Pick<Candidate, 'leftOut' | 'hints'>,
-  ): Candidate | ApiError => {
-    const { refused, leftOut, hints, ...edits } = fitToDialect(dialect, { ...asked, media, plain });
-    if (refused !== null) return cannotBeSent(refused);
-    const names = {
-      leftOut: [...unrunNames, ...before.leftOut, ...leftOut],
-      hints: [...before.hints, ...hints],
-    };
-    return withAllRequired({ ...candidate, ...names, ...edits }, preferences, value);
-  };
-  if (native) {
-    const betaFields = format.name === 'messages' ? betaFieldsIn(value, betas) : [];
-    const candidate = { ...each, format, translated: null, serverTools, unrunTools: unrun, betaFields };
-    const hints =
-      format.name === 'messages' && losesBillingLine(value.system, each.endpoint.upstreamModel)
-        ? [BILLING_LINE]
-        : [];
-    const before = { leftOut: betaFields, hints };
-    const parameters = format.name === 'messages' ? null : fitParameters(dialect, value);
-    yield 'fit parameters';
-    return fitted(candidate, { format: format.name, body: object, value, parameters }, before);
-  }
+  return { resolved, dialect, asked, plain, isNative, offered };
+}
+
+function inOwnWords(way: Way, wanted: Wanted, parameters: ParameterFit | null): Candidate | ApiError {
+  const { format, object, value, betas } = wanted;
+  const isMessages = format.name === 'messages';
+  const betaFields = isMessages ? betaFieldsIn(value, betas) : NONE;
+  const losesLine = isMessages && losesBillingLine(value.system, way.resolved.endpoint.upstreamModel);
+  return fitted(
+    { ...candidateBy(way), format, translated: null, betaFields },
+    { format: format.name, body: object, value, parameters },
+    { leftOut: betaFields, hints: losesLine ? [BILLING_LINE] : NONE },
+    way,
+    wanted,
+  );
+}
+
+function* inOtherWords(way: Way, wanted: Wanted, translations: Translations): Steps<Candidate | ApiError> {
+  const { formats, kind } = way.resolved.provider;
   const to = kind.ownFormat ?? (formats.includes('chat') ? 'chat' : 'messages');
-  const cap = Math.min(request.outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(each));
-  const asked = { ...askedModel, outputTokensCap: cap };
+  const { outputTokensCap } = wanted.request;
+  const cap = Math.min(outputTokensCap ?? Number.MAX_SAFE_INTEGER, modelOutputTokens(way.resolved));
+  const asked = { ...way.asked, outputTokensCap: cap };
   const translated = yield* translate(wanted, translations, kind, to, asked);
   if (isApiError(translated)) return translated;
   const { object: body, leftOut, hints, toolNames, argumentNames, sentBetaFields } = translated;
-  const inWords = {
+  const candidate = {
+    ...candidateBy(way),
     translated: body,
     translatedTokensMax: translated.promptTokensMax,
     toolNames,
     argumentNames,
     sentBetaFields,
+    betaFields: NONE,
   };
-  const sent = { ...each, ...inWords, serverTools, unrunTools: unrun, betaFields: [] };
   if (typeof to !== 'string') {
-    const names = { leftOut: [...unrunNames, ...leftOut], hints, editsChat: false };
-    return withAllRequired({ ...sent, format: ownFormat, ...names }, preferences, value);
+    const names = { leftOut: [...way.offered.leftOutNames, ...leftOut], hints, editsChat: false };
+    return withAllRequired({ ...candidate, format: ownFormat, ...names }, wanted);
   }
   return fitted(
-    { ...sent, format: callFormats[to] },
+    { ...candidate, format: callFormats[to] },
     { format: to, body, value: null, parameters: null },
     { leftOut, hints },
+    way,
+    wanted,
   );
 }
+
+const NONE: readonly string[] = [];
+
+const candidateBy = ({
+  resolved: { model, endpoint, provider, suffixes },
+  offered: { placed, leftOut },
+}: Way): Pick<Candidate, 'model' | 'endpoint' | 'provider' | 'suffixes' | 'serverTools' | 'unrunTools'> => ({
+  model,
+  endpoint,
+  provider,
+  suffixes,
+  serverTools: placed,
+  unrunTools: leftOut,
+});
+
+/** Finds out what a server of the dialect is not sent, in which the body that it is asked with may differ from the caller's. */
+function fitted(
+  candidate: Omit<Candidate, 'leftOut' | 'hints' | 'editsChat'>,
+  asked: Pick<AskedBody, 'format' | 'body' | 'value' | 'parameters'>,
+  before: Pick<Candidate, 'leftOut' | 'hints'>,
+  { dialect, plain, offered }: Way,
+  wanted: Wanted,
+): Candidate | ApiError {
+  const fit = fitToDialect(dialect, { ...asked, media: wanted.media, plain });
+  if (fit.refused !== null) return cannotBeSent(fit.refused);
+  const { editsChat, addedTokens } = fit;
+  const leftOut = joined(offered.leftOutNames, before.leftOut, fit.leftOut);
+  return withAllRequired(
+    { ...candidate, leftOut, hints: joined(before.hints, fit.hints), editsChat, addedTokens },
+    wanted,
+  );
+}
+
+const joined = (...lists: readonly (readonly string[])[]): readonly string[] => {
+  const filled = lists.filter(({ length }) => length > 0);
+  return filled.length < 2 ? (filled[0] ?? NONE) : filled.flat();
+};
 
 /** Whether a provider is asked in the caller's own format: it speaks that, and takes all tools of the request in it. */
 function passes(
@@ -199,11 +248,10 @@ const askedDialect = (dialect: Dialect, upstreamModel: string): AskedDialect => 
 /** Refuses a candidate that a field is kept from, where the caller wants every field heeded. */
 function withAllRequired(
   candidate: Candidate,
-  { requiresParameters }: ProviderPreferences,
-  value: Readonly<Record<string, unknown>>,
+  { preferences, value }: Pick<Wanted, 'preferences' | 'value'>,
 ): Candidate | ApiError {
   const [param] = candidate.leftOut;
-  if (!requiresParameters || param === undefined) return candidate;
+  if (!preferences.requiresParameters || param === undefined) return candidate;
   return apiError('no_provider', {
     param: shorten(param),
     message: `No provider of this model takes \`${shorten(param)}\`${shownValue(value, param)}, and \`provider.require_parameters\` asks for one that does. Leave one of the two out, or choose another model.`,
@@ -254,14 +302,16 @@ function* translate(
   const known = done.get(keyOf);
   if (known !== undefined) return known;
   if (translations.source === null) {
-    const whole = yield* withWholeCharacters(object, value);
+    const whole = mayHaveManyHalves(object.bytes)
+      ? yield* withWholeCharacters(object, value)
+      : { object, value };
+    const marking = withMarkedNumbers(whole.object, whole.value, format.name, marks);
     // What a provider runs by itself is written into the result.
-    translations.source = withoutServerTools(
-      yield* withMarkedNumbers(whole.object, whole.value, format.name, marks),
-    );
+    translations.source = withoutServerTools(isSteps(marking) ? yield* marking : marking);
     yield 'graft numbers';
   }
-  const translated = yield* translateInSteps(translations.source, format.name, to, asked, marks);
+  const steps = translateInSteps(translations.source, format.name, to, asked, marks);
+  const translated = object.bytes.length <= SHORT_BODY_BYTES ? runAtOnce(steps) : yield* steps;
   done.set(keyOf, translated);
   yield 'translate';
   return translated;

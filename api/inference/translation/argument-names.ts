@@ -14,6 +14,8 @@ import { ChangedPieces } from './changed-pieces.ts';
 /** By a tool's name at the provider: the names of its arguments there, and the caller's names of them. */
 export type ArgumentNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
+export const NO_NAMES: ArgumentNames = new Map();
+
 const NAME_CHARS_MAX = 64;
 /** A name that would stand twice has `_` and a number behind it, for which these characters are left free. */
 const NUMBER_CHARS_MAX = 8;

@@ -1,9 +1,10 @@
 import type { Conversation, FunctionTool } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
+import type { Steps, Work } from '#core/steps.ts';
 import { FlatRoom, flatSchema } from '../formats/flat-schema.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import type { NumberMarks } from '../json/number-marks.ts';
-import { type ArgumentNames, fitArgumentNames } from './argument-names.ts';
+import { type ArgumentNames, fitArgumentNames, NO_NAMES } from './argument-names.ts';
 import { writeCache } from './cache-marks.ts';
 import type { ClaudeLimits } from './claude-limits.ts';
 import { modernSchema } from './modern-schema.ts';
@@ -35,15 +36,31 @@ export interface WrittenSchemas {
  * Writes the tools and the shape of the answer. Schemas beyond what the model can be held to stay without `strict`, which is named: the
  * model reads them all the same.
  */
-export function* writeSchemas(
+export function writeSchemas(
   { tools, answerFormat }: Pick<Conversation, 'tools' | 'answerFormat'>,
   limits: ClaudeLimits | null,
   unsupported: UnsupportedFields,
   marks: NumberMarks,
-): Generator<string, WrittenSchemas> {
+): Work<WrittenSchemas> {
   const room = new SchemaRoom(limits);
+  const format = writeFormat(answerFormat, room, unsupported, marks);
+  if (tools.length === 0) return { tools: undefined, ...format, argumentNames: NO_NAMES };
+  return writeTools(tools, format, { limits, room, unsupported, marks });
+}
+
+interface Writing {
+  limits: ClaudeLimits | null;
+  room: SchemaRoom;
+  unsupported: UnsupportedFields;
+  marks: NumberMarks;
+}
+
+function* writeTools(
+  tools: readonly FunctionTool[],
+  format: Pick<WrittenSchemas, 'format' | 'instruction'>,
+  { limits, room, unsupported, marks }: Writing,
+): Steps<WrittenSchemas> {
   const flatRoom = new FlatRoom();
-  const { format, instruction } = writeFormat(answerFormat, room, unsupported, marks);
   const argumentNames = new Map<string, ReadonlyMap<string, string>>();
   yield 'format';
   const written: object[] = [];
@@ -58,7 +75,7 @@ export function* writeSchemas(
     written.push(writeTool({ ...tool, parameters: fitted?.schema ?? schema }, room, unsupported, marks));
     yield 'tool';
   }
-  return { tools: written.length === 0 ? undefined : written, format, instruction, argumentNames };
+  return { tools: written, ...format, argumentNames };
 }
 
 /** @param tool With the schema that the model takes. */

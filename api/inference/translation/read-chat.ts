@@ -9,6 +9,7 @@ import type {
   UserPart,
 } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
+import type { Work } from '#core/steps.ts';
 import { isOwnReasoning } from '../../providers/signed-reasoning.ts';
 import { callSignatureOf } from '../formats/call-signature.ts';
 import { LegacyCalls } from '../formats/legacy-calls.ts';
@@ -22,13 +23,13 @@ import { hasLegacyFunctions } from './legacy-functions.ts';
 import { readChatTools } from './read-chat-tools.ts';
 import { callerTool, callerToolsIn, ToolNaming } from './tool-names.ts';
 import { verbosityAt } from './tool-words.ts';
-import { TURNS_AT_ONCE } from './turns-at-once.ts';
+import { forEachTurn } from './turns-at-once.ts';
 
 /** Reads a chat body that passed its schema and policy. */
-export function* readChat(
+export function readChat(
   body: Readonly<Record<string, unknown>>,
   unsupported: UnsupportedFields,
-): Generator<string, Conversation> {
+): Work<Conversation> {
   unsupported.unknown(body, '', READ, HINTS);
   // Its price was held for so many answers.
   if ((numberOf(body.n) ?? 1) > 1) unsupported.add('n', 'more than one answer');
@@ -44,15 +45,22 @@ export function* readChat(
     legacyCalls: new LegacyCalls(),
     unsupported,
   };
-  for (const [index, message] of records(body.messages).entries()) {
-    readMessage(message, `messages[${index}].`, reading);
-    if (index % TURNS_AT_ONCE === TURNS_AT_ONCE - 1) yield 'read';
-  }
+  return forEachTurn(
+    records(body.messages),
+    (message, index) => readMessage(message, `messages[${index}].`, reading),
+    () => ({ system: reading.system, turns: reading.turns, ...readSettings(body, isLegacy, reading) }),
+  );
+}
+
+/** Everything but what is said. */
+function readSettings(
+  body: Readonly<Record<string, unknown>>,
+  isLegacy: boolean,
+  { naming, unsupported }: Reading,
+): Omit<Conversation, 'system' | 'turns'> {
   return {
-    system: reading.system,
-    turns: reading.turns,
-    ...readChatTools(body, reading.naming, unsupported),
-    toolNames: reading.naming.shown,
+    ...readChatTools(body, naming, unsupported),
+    toolNames: naming.shown,
     // Such a caller takes one call of an answer.
     parallelToolCalls: isLegacy
       ? false
@@ -134,8 +142,9 @@ function readMessage(message: Record<string, unknown>, path: string, reading: Re
 
 /** An instruction of a name has it before its words, because no other format names who gives instructions. */
 function named(parts: readonly TextPart[], name: unknown): readonly TextPart[] {
+  if (textOf(name) === '') return parts;
   const [first, ...rest] = parts;
-  if (first === undefined || textOf(name) === '') return parts;
+  if (first === undefined) return parts;
   return [{ ...first, text: `${textOf(name)}: ${first.text}` }, ...rest];
 }
 
@@ -297,6 +306,7 @@ function readReasoning(
   body: Readonly<Record<string, unknown>>,
   unsupported: UnsupportedFields,
 ): Reasoning | null {
+  if ((body.reasoning ?? body.reasoning_effort ?? body.thinking ?? null) === null) return null;
   const given = unsupported.record(body.reasoning, 'reasoning');
   unsupported.unknown(given, 'reasoning.', CHAT_REASONING);
   const named = unsupported.text(body.reasoning_effort, 'reasoning_effort');

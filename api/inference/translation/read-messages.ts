@@ -8,6 +8,7 @@ import type {
   UserPart,
 } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
+import type { Work } from '#core/steps.ts';
 import { BILLING_LINE, withoutBillingLine } from '../../providers/billing-line.ts';
 import { readCallSignature } from '../formats/call-signature.ts';
 import { readIssuer } from '../formats/signed-reasoning.ts';
@@ -17,27 +18,35 @@ import { cacheOf } from './cache-marks.ts';
 import { messagesTools, readMessagesChoice, readMessagesTools } from './read-messages-tools.ts';
 import { isStrictSchema } from './strict-schema.ts';
 import { callerTool, callerToolsIn, ToolNaming } from './tool-names.ts';
-import { TURNS_AT_ONCE } from './turns-at-once.ts';
+import { forEachTurn } from './turns-at-once.ts';
 
 /** Reads a messages body that passed its schema and policy. */
-export function* readMessages(
+export function readMessages(
   body: Readonly<Record<string, unknown>>,
   unsupported: UnsupportedFields,
-): Generator<string, Conversation> {
+): Work<Conversation> {
   unsupported.unknown(body, '', READ, HINTS);
   const tools = messagesTools(body);
   const naming = new ToolNaming(callerToolsIn(tools.map(({ tool }) => tool)));
   const system = readTexts(body.system, 'system', unsupported);
   const reading: Reading = { system, turns: [], naming, unsupported };
-  for (const [index, message] of records(body.messages).entries()) {
-    readMessage(message, `messages[${index}].`, reading);
-    if (index % TURNS_AT_ONCE === TURNS_AT_ONCE - 1) yield 'read';
-  }
+  return forEachTurn(
+    records(body.messages),
+    (message, index) => readMessage(message, `messages[${index}].`, reading),
+    () => ({ system, turns: reading.turns, ...readSettings(body, tools, naming, unsupported) }),
+  );
+}
+
+/** Everything but what is said. */
+function readSettings(
+  body: Readonly<Record<string, unknown>>,
+  tools: ReturnType<typeof messagesTools>,
+  naming: ToolNaming,
+  unsupported: UnsupportedFields,
+): Omit<Conversation, 'system' | 'turns'> {
   const choice = unsupported.record(body.tool_choice, 'tool_choice');
   const one = unsupported.boolean(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use');
   return {
-    system,
-    turns: reading.turns,
     tools: readMessagesTools(tools, naming, unsupported),
     toolNames: naming.shown,
     toolChoice: readMessagesChoice(choice, naming, unsupported),

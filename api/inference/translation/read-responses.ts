@@ -8,6 +8,7 @@ import type {
   UserPart,
 } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
+import type { Work } from '#core/steps.ts';
 import { readSignedReasoning } from '../formats/signed-reasoning.ts';
 import { HINTS, OURS, typeName, UnsupportedFields } from '../formats/unsupported-fields.ts';
 import { numberOf, recordOf, records, textOf } from '../formats/values.ts';
@@ -18,13 +19,13 @@ import { readToolList, readTools, type ToolReading } from './read-responses-tool
 import { callerTool, callerToolsIn, namespaceOf, ToolNaming } from './tool-names.ts';
 import { readSearchCall, readSearchOutput, SEARCH_CALL, SEARCH_OUTPUT } from './tool-search.ts';
 import { verbosityAt } from './tool-words.ts';
-import { TURNS_AT_ONCE } from './turns-at-once.ts';
+import { forEachTurn } from './turns-at-once.ts';
 
 /** Of a responses body that passed its schema and policy. */
-export function* readResponses(
+export function readResponses(
   body: Readonly<Record<string, unknown>>,
   unsupported: UnsupportedFields,
-): Generator<string, Conversation> {
+): Work<Conversation> {
   unsupported.unknown(body, '', READ, HINTS);
   const system: TextPart[] =
     textOf(body.instructions) === '' ? [] : [{ type: 'text', text: textOf(body.instructions) }];
@@ -40,16 +41,23 @@ export function* readResponses(
     naming,
     unsupported,
   };
-  for (const [index, item] of items.entries()) {
-    readItem(item, `input[${index}].`, reading);
-    if (index % TURNS_AT_ONCE === TURNS_AT_ONCE - 1) yield 'read';
-  }
+  return forEachTurn(
+    items,
+    (item, index) => readItem(item, `input[${index}].`, reading),
+    () => ({ system, turns: reading.turns, ...readSettings(body, reading) }),
+  );
+}
+
+/** Everything but what is said. */
+function readSettings(
+  body: Readonly<Record<string, unknown>>,
+  reading: Reading,
+): Omit<Conversation, 'system' | 'turns'> {
+  const { naming, unsupported } = reading;
   const text = unsupported.record(body.text, 'text');
   unsupported.unknown(text, 'text.', TEXT);
   nameIncluded(body.include, unsupported);
   return {
-    system,
-    turns: reading.turns,
     ...readTools(body, reading),
     toolNames: naming.shown,
     parallelToolCalls: unsupported.boolean(body.parallel_tool_calls, 'parallel_tool_calls'),

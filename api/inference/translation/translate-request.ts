@@ -3,7 +3,7 @@ import type { ChatTag } from '#core/catalog/dialect.ts';
 import type { AskedModel, Conversation, ToolNames } from '#core/conversation/conversation.ts';
 import type { OwnFormat } from '#core/conversation/own-format.ts';
 import { isRecord } from '#core/is-record.ts';
-import { runAtOnce } from '#core/steps.ts';
+import { isSteps, runAtOnce, type Steps, type Work } from '#core/steps.ts';
 import { type ApiError, apiError } from '../../contract/errors.ts';
 import { nameUnsupportedOrder } from '../formats/fit-to-dialect.ts';
 import { nameUnsupportedPlugins } from '../formats/name-unsupported-plugins.ts';
@@ -13,7 +13,7 @@ import { recordOf, records, textOf } from '../formats/values.ts';
 import { type JsonObject, scanJsonObjectInSteps } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { translatedTokensMax } from '../price/prompt-bound.ts';
-import type { ArgumentNames } from './argument-names.ts';
+import { type ArgumentNames, NO_NAMES } from './argument-names.ts';
 import { cacheOf } from './cache-marks.ts';
 import { claudeLimits } from './claude-limits.ts';
 import { cannotReason, gptLimits } from './gpt-limits.ts';
@@ -51,11 +51,12 @@ export function* translateInSteps(
   to: TranslationTarget,
   asked: AskedModel,
   marks: NumberMarks,
-): Generator<string, TranslatedRequest | ApiError> {
+): Steps<TranslatedRequest | ApiError> {
   const unsupported = UnsupportedFields.ofRequest();
   nameUnsupportedPlugins(value, unsupported);
   nameUnsupportedOrder(value.provider, unsupported);
-  const read = yield* readers[from](value, unsupported);
+  const reading = readers[from](value, unsupported);
+  const read = isSteps(reading) ? yield* reading : reading;
   if (from === 'messages' && !(to === 'chat' && marksPrefill(asked)))
     refusePrefill(value.messages, unsupported);
   yield 'read';
@@ -65,7 +66,8 @@ export function* translateInSteps(
     tags: tagsOf(value, from),
     turns: orderResults(placeSignatures(read.turns)),
   };
-  const { body, argumentNames } = yield* write(conversation, to, asked, unsupported, marks);
+  const writing = write(conversation, to, asked, unsupported, marks);
+  const { body, argumentNames } = isSteps(writing) ? yield* writing : writing;
   if (to === 'chat') {
     nameLostEffort(value, conversation, asked, unsupported);
     nameLostSchema(value, conversation, asked, unsupported);
@@ -75,7 +77,8 @@ export function* translateInSteps(
   yield 'write';
   const bytes = marks.print(body);
   yield 'print';
-  const object = yield* scanJsonObjectInSteps(bytes);
+  const scan = scanJsonObjectInSteps(bytes);
+  const object = isSteps(scan) ? yield* scan : scan;
   // Arguments are a text in one format and stand some levels deep in the other.
   if (object === 'too_deep')
     return cannotBeSent({ param: 'arguments', words: 'tool calls that nest so deep' });
@@ -224,22 +227,17 @@ export interface TranslatedRequest {
   promptTokensMax: number;
 }
 
-function* write(
+function write(
   conversation: Conversation,
   to: TranslationTarget,
   asked: AskedModel,
   unsupported: UnsupportedFields,
   marks: NumberMarks,
-): Generator<string, WrittenMessages> {
-  if (to === 'messages') return yield* writeMessages(conversation, asked, unsupported, marks);
-  const body =
-    to === 'chat'
-      ? yield* writeChat(conversation, asked, unsupported, marks)
-      : to.write(conversation, asked, unsupported);
-  return { body, argumentNames: NO_NAMES };
+): Work<WrittenMessages> {
+  if (to === 'messages') return writeMessages(conversation, asked, unsupported, marks);
+  if (to === 'chat') return writeChat(conversation, asked, unsupported, marks);
+  return { body: to.write(conversation, asked, unsupported), argumentNames: NO_NAMES };
 }
-
-const NO_NAMES: ArgumentNames = new Map();
 
 /** No provider of a model can be asked for it, and the meaning of the request hangs on it. */
 export const cannotBeSent = ({ param, words }: UnsupportedField): ApiError =>
@@ -251,10 +249,7 @@ export const cannotBeSent = ({ param, words }: UnsupportedField): ApiError =>
 const readers: Readonly<
   Record<
     FormatName,
-    (
-      body: Readonly<Record<string, unknown>>,
-      unsupported: UnsupportedFields,
-    ) => Generator<string, Conversation>
+    (body: Readonly<Record<string, unknown>>, unsupported: UnsupportedFields) => Work<Conversation>
   >
 > = { chat: readChat, responses: readResponses, messages: readMessages };
 

@@ -1,27 +1,42 @@
 import type { FormatName } from '#core/catalog/catalog.ts';
 import { isRecord } from '#core/is-record.ts';
+import type { Steps, Work } from '#core/steps.ts';
 import { type JsonObject, memberBytes } from '../json/json-object.ts';
 import type { NumberMarks } from '../json/number-marks.ts';
 
 /**
  * A caller's body in which the values that a translation passes on unread have marked numbers: the schemas of tools and
  * answers, and the input that tools were called with. No other number reaches the provider digit by digit. The rest of the body is
- * not searched for numbers, because a caller's metadata alone may hold hundreds of thousands. It yields the names of its steps.
+ * not searched for numbers, because a caller's metadata alone may hold hundreds of thousands.
  */
-export function* withMarkedNumbers(
+export function withMarkedNumbers(
   object: JsonObject,
-  value: Readonly<Record<string, unknown>>,
+  value: Members,
   format: FormatName,
   marks: NumberMarks,
-): Generator<string, Readonly<Record<string, unknown>>> {
-  let body = value;
+): Work<Members> {
+  const unread: Unread[] = [];
   for (const { member, paths, holds } of UNREAD[format]) {
     const bytes = memberBytes(object, member);
-    if (bytes === undefined || (holds !== undefined && !bytes.includes(holds))) continue;
-    const marked = yield* marks.parseInSteps(bytes);
-    if (marked === null) continue;
+    if (bytes !== undefined && (holds === undefined || bytes.includes(holds)))
+      unread.push({ member, paths, bytes });
+  }
+  return unread.length === 0 ? value : marked(unread, value, marks);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+interface Unread extends Pick<UnreadMember, 'member' | 'paths'> {
+  bytes: Buffer;
+}
+
+function* marked(unread: readonly Unread[], value: Members, marks: NumberMarks): Steps<Members> {
+  let body = value;
+  for (const { member, paths, bytes } of unread) {
+    const read = yield* marks.parseInSteps(bytes);
+    if (read === null) continue;
     yield 'parse numbers';
-    for (const path of paths) body = { ...body, [member]: graft(body[member], marked.value, path) };
+    for (const path of paths) body = { ...body, [member]: graft(body[member], read.value, path) };
   }
   return body;
 }

@@ -8,6 +8,7 @@ import type {
   Turn,
   UserPart,
 } from '#core/conversation/conversation.ts';
+import { isSteps, type Steps, type Work } from '#core/steps.ts';
 import { schemaInWords } from '../formats/answer-schema.ts';
 import { fitCallId } from '../formats/call-id-rules.ts';
 import { isOfRouter } from '../formats/call-signature.ts';
@@ -17,30 +18,58 @@ import { FlatRoom } from '../formats/flat-schema.ts';
 import { plainParameters } from '../formats/open-parameters.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
 import type { NumberMarks } from '../json/number-marks.ts';
+import { type ArgumentNames, NO_NAMES } from './argument-names.ts';
 import { gptLimits, writeChatEffort, writeChatSampling } from './gpt-limits.ts';
 import { chatCallsOf, objectSchema, refuseLoneChoice } from './tool-words.ts';
-import { TURNS_AT_ONCE } from './turns-at-once.ts';
+import { forEachTurn } from './turns-at-once.ts';
 import { writeReasoning } from './write-reasoning.ts';
 
-/**
- * The body for a provider that speaks the chat format, but for what the gateway writes into every body. It yields the names of its steps.
- */
-export function* writeChat(
+/** The body for a provider that speaks the chat format, but for what the gateway writes into every body. */
+export function writeChat(
   conversation: Conversation,
-  { upstreamModel, outputTokensCap, dialect }: AskedModel,
+  asked: AskedModel,
   unsupported: UnsupportedFields,
   marks: NumberMarks,
-): Generator<string, object> {
-  const { turns, tools, toolChoice, verbosity } = conversation;
+): Work<{ body: object; argumentNames: ArgumentNames }> {
+  const { dialect } = asked;
+  const { turns, tools, verbosity } = conversation;
+  refuseLoneChoice(conversation, unsupported);
+  if (verbosity !== null && !dialect.takesVerbosity) unsupported.leaveOut(verbosity.at);
+  const messages = writeTurns(turns, dialect, unsupported);
+  const write = (said: readonly object[], called: readonly object[] | undefined) => ({
+    body: writeBody(conversation, asked, said, called, unsupported, marks),
+    argumentNames: NO_NAMES,
+  });
+  const call = () => (tools.length === 0 ? undefined : writeTools(tools, dialect, unsupported));
+  return tools.length === 0 && !isSteps(messages)
+    ? write(messages, undefined)
+    : writeInSteps(messages, call, write);
+}
+
+function* writeInSteps<T>(
+  turns: Work<readonly object[]>,
+  tools: () => readonly object[] | undefined,
+  write: (messages: readonly object[], tools: readonly object[] | undefined) => T,
+): Steps<T> {
+  const messages = isSteps(turns) ? yield* turns : turns;
+  yield 'turns';
+  const written = tools();
+  yield 'tools';
+  return write(messages, written);
+}
+
+function writeBody(
+  conversation: Conversation,
+  { upstreamModel, outputTokensCap, dialect }: AskedModel,
+  messages: readonly object[],
+  written: readonly object[] | undefined,
+  unsupported: UnsupportedFields,
+  marks: NumberMarks,
+): object {
+  const { tools, toolChoice, verbosity } = conversation;
   const limits = gptLimits(upstreamModel);
   const rests = dialect.restsByThinking && conversation.reasoning?.enabled === false;
   const effort = rests ? 'none' : writeChatEffort(conversation, outputTokensCap, dialect.efforts, limits);
-  refuseLoneChoice(conversation, unsupported);
-  if (verbosity !== null && !dialect.takesVerbosity) unsupported.leaveOut(verbosity.at);
-  const messages = yield* writeTurns(turns, dialect, unsupported);
-  yield 'turns';
-  const written = tools.length === 0 ? undefined : writeTools(tools, dialect, unsupported);
-  yield 'tools';
   return {
     messages: fitTurns(
       fitCalls([...writeSystem(conversation, dialect, marks), ...messages], TOOLS_ALONE).messages,
@@ -75,19 +104,18 @@ const writeTags = ({ tags = {} }: Conversation, { chatTags }: AskedDialect): obj
   Object.fromEntries(chatTags.map((name) => [name, tags[name]]));
 
 /** The format takes no images in the results of tools: those come in a message of the user, behind the last of the results. */
-function* writeTurns(
+function writeTurns(
   turns: readonly Turn[],
   dialect: AskedDialect,
   unsupported: UnsupportedFields,
-): Generator<string, object[]> {
+): Work<readonly object[]> {
   const messages: object[] = [];
   let images: UserPart[] = [];
   const showImages = (): void => {
     if (images.length > 0) messages.push({ role: 'user', content: writeParts(images, unsupported) });
     images = [];
   };
-  for (const [index, turn] of turns.entries()) {
-    if (index % TURNS_AT_ONCE === TURNS_AT_ONCE - 1) yield 'turns';
+  const take = (turn: Turn): void => {
     if (turn.role === 'tool') {
       const seen = turn.parts.filter((part) => part.type !== 'text');
       if (seen.length > 0)
@@ -95,9 +123,11 @@ function* writeTurns(
     } else showImages();
     const message = writeTurn(turn, dialect, unsupported);
     if (message !== null) messages.push(message);
-  }
-  showImages();
-  return messages;
+  };
+  return forEachTurn(turns, take, () => {
+    showImages();
+    return messages;
+  });
 }
 
 /** `null`: the turn says nothing. */

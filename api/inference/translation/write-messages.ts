@@ -9,6 +9,7 @@ import type {
 } from '#core/conversation/conversation.ts';
 import { isRecord } from '#core/is-record.ts';
 import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
+import { isSteps, type Steps, type Work } from '#core/steps.ts';
 import { messagesCallId } from '../formats/call-id-rules.ts';
 import { readInput } from '../formats/tool-input.ts';
 import type { UnsupportedFields } from '../formats/unsupported-fields.ts';
@@ -18,48 +19,61 @@ import { writeCache } from './cache-marks.ts';
 import { type ClaudeLimits, claudeLimits } from './claude-limits.ts';
 import { writeSampling } from './claude-sampling.ts';
 import { type WrittenSchemas, writeSchemas } from './claude-schemas.ts';
+import { isAsked } from './order-results.ts';
 import { refuseLoneChoice } from './tool-words.ts';
 import { TURNS_AT_ONCE } from './turns-at-once.ts';
 import { cannotForce, isOn, isSentBack, turnsFor, writeEffort, writeThinking } from './write-thinking.ts';
 
-/**
- * The body for a provider that speaks the messages format, but for what the gateway writes into every body. It yields the names of
- * its steps, because the JSON in the arguments of calls may be as large as the body.
- */
-export function* writeMessages(
+/** The body for a provider that speaks the messages format, but for what the gateway writes into every body. */
+export function writeMessages(
   conversation: Conversation,
   asked: AskedModel,
   unsupported: UnsupportedFields,
   marks: NumberMarks,
-): Generator<string, WrittenMessages> {
+): Work<WrittenMessages> {
   const limits = claudeLimits(asked.upstreamModel);
   const thinking = writeThinking(conversation, asked, limits);
   const thinks = isOn(thinking);
   if (conversation.verbosity !== null) unsupported.leaveOut(conversation.verbosity.at);
   refuseLoneChoice(conversation, unsupported);
   const { system, turns } = withUser(conversation, turnsFor(conversation, limits, thinking));
-  const { tools, format, instruction, argumentNames } = yield* writeSchemas(
-    conversation,
-    limits,
-    unsupported,
-    marks,
-  );
-  const goesOn = limits?.continuesAnswers === true && !thinks && format === undefined;
-  const room = roomOf(argumentNames, marks);
-  const messages = yield* writeTurns(turns, room, unsupported);
-  const body = {
-    ...writeCache(conversation),
-    system: writeSystem(system, instruction),
-    messages: withLastWords(messages, conversation, limits, goesOn),
-    max_tokens: asked.outputTokensCap,
-    tools,
-    tool_choice: tools === undefined ? undefined : writeToolChoice(conversation, limits, unsupported),
-    ...writeSampling(conversation, limits, thinks, unsupported),
-    stop_sequences: writeStop(conversation, unsupported),
-    thinking,
-    output_config: writeOutputConfig(writeEffort(conversation, asked, limits), format),
+  const schemas = writeSchemas(conversation, limits, unsupported, marks);
+  const say = ({ argumentNames }: WrittenSchemas): Work<Message[]> =>
+    writeTurns(turns, roomOf(argumentNames, marks), unsupported);
+  const write = (
+    { tools, format, instruction, argumentNames }: WrittenSchemas,
+    messages: Message[],
+  ): WrittenMessages => {
+    const goesOn = limits?.continuesAnswers === true && !thinks && format === undefined;
+    const body = {
+      ...writeCache(conversation),
+      system: writeSystem(system, instruction),
+      messages: withLastWords(messages, conversation, limits, goesOn),
+      max_tokens: asked.outputTokensCap,
+      tools,
+      tool_choice: tools === undefined ? undefined : writeToolChoice(conversation, limits, unsupported),
+      ...writeSampling(conversation, limits, thinks, unsupported),
+      stop_sequences: writeStop(conversation, unsupported),
+      thinking,
+      output_config: writeOutputConfig(writeEffort(conversation, asked, limits), format),
+    };
+    return { body, argumentNames };
   };
-  return { body, argumentNames };
+  if (!isSteps(schemas)) {
+    const messages = say(schemas);
+    if (!isSteps(messages)) return write(schemas, messages);
+  }
+  return writeInSteps(schemas, say, write);
+}
+
+function* writeInSteps(
+  schemas: Work<WrittenSchemas>,
+  say: (schemas: WrittenSchemas) => Work<Message[]>,
+  write: (schemas: WrittenSchemas, messages: Message[]) => WrittenMessages,
+): Steps<WrittenMessages> {
+  const written = isSteps(schemas) ? yield* schemas : schemas;
+  const messages = say(written);
+  return write(written, isSteps(messages) ? yield* messages : messages);
 }
 
 export interface WrittenMessages {
@@ -108,32 +122,53 @@ interface Message {
 }
 
 /** The results of all calls of one answer have to stand in the one message after it, before the user's own words. */
-function* writeTurns(
+function writeTurns(turns: readonly Turn[], room: Room, unsupported: UnsupportedFields): Work<Message[]> {
+  const said: Said = { messages: [], isSilent: false };
+  const isShort = turns.length <= TURNS_AT_ONCE && turns.every(isAsked);
+  if (!isShort) return writeTurnsInSteps(turns, said, room, unsupported);
+  for (const turn of turns) addTurn(turn, said, room, unsupported);
+  return endTurns(said, unsupported);
+}
+
+interface Said {
+  messages: Message[];
+  /** The user has said nothing since the last message. */
+  isSilent: boolean;
+}
+
+/** The JSON in the arguments of calls may be as large as the body. */
+function* writeTurnsInSteps(
   turns: readonly Turn[],
+  said: Said,
   room: Room,
   unsupported: UnsupportedFields,
-): Generator<string, Message[]> {
-  const messages: Message[] = [];
-  /** The user has said nothing since the last message. */
-  let isSilent = false;
+): Steps<Message[]> {
   for (const [index, turn] of turns.entries()) {
-    const role = turn.role === 'assistant' ? 'assistant' : 'user';
     if (room.readChars >= READ_AT_ONCE || index % TURNS_AT_ONCE === TURNS_AT_ONCE - 1) {
       room.readChars = 0;
       yield 'write';
     }
-    const content = writeTurn(turn, room, unsupported);
-    const last = messages.at(-1);
-    if (content.length === 0) {
-      if (turn.role === 'user') isSilent = true;
-      continue;
-    }
-    // The provider takes no message that says nothing. Left out between two answers, it would make one of them.
-    if (isSilent && last?.role === 'assistant' && role === 'assistant') refuseSilence(unsupported);
-    isSilent = false;
-    if (last?.role === role) last.content.push(...content);
-    else messages.push({ role, content });
+    addTurn(turn, said, room, unsupported);
   }
+  return endTurns(said, unsupported);
+}
+
+function addTurn(turn: Turn, said: Said, room: Room, unsupported: UnsupportedFields): void {
+  const role = turn.role === 'assistant' ? 'assistant' : 'user';
+  const content = writeTurn(turn, room, unsupported);
+  const last = said.messages.at(-1);
+  if (content.length === 0) {
+    if (turn.role === 'user') said.isSilent = true;
+    return;
+  }
+  // The provider takes no message that says nothing. Left out between two answers, it would make one of them.
+  if (said.isSilent && last?.role === 'assistant' && role === 'assistant') refuseSilence(unsupported);
+  said.isSilent = false;
+  if (last?.role === role) last.content.push(...content);
+  else said.messages.push({ role, content });
+}
+
+function endTurns({ messages, isSilent }: Said, unsupported: UnsupportedFields): Message[] {
   // Left out at the end, it would have the answer before it go on.
   if (isSilent && messages.at(-1)?.role !== 'user') refuseSilence(unsupported);
   if (messages.length === 0) unsupported.add('messages', 'a conversation without a message of the user');

@@ -1,6 +1,6 @@
 import { ERROR_BODY_BYTES, JSON_ANSWER_BYTES } from '#core/limits.ts';
 import type { Ticket } from '#core/provider-health/circuit-breaker.ts';
-import { runSteps, type Steps } from '#core/steps.ts';
+import { runSteps, type Work } from '#core/steps.ts';
 import { isApiError } from '../../contract/errors.ts';
 import { failureOf } from '../hold/call-failure.ts';
 import { imagesToInline, inlineImages, isOver, type SentBody } from '../linked-images/inline-images.ts';
@@ -98,7 +98,7 @@ async function attemptOnce(
   return plan.stream && attempt.kind === 'json' ? relayWholeAnswer(call, upstream, attempt) : attempt;
 }
 
-function buildBody(call: RunningCall): Steps<Buffer> {
+function buildBody(call: RunningCall): Work<Buffer> {
   const { plan, agentId } = call.options;
   const { format, translated } = call.candidate;
   const body = translated ?? plan.body;
