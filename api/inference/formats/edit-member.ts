@@ -1,4 +1,4 @@
-import type { Steps, Work } from '#core/steps.ts';
+import { isSteps, type Steps, type Work } from '#core/steps.ts';
 import { type JsonObject, type MemberChanges, memberBytes, rebuildJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { parseInSteps } from '../json/parse-in-steps.ts';
@@ -38,7 +38,8 @@ function* writeEdits(
     const bytes = sentBytes(body, member, changes);
     if (bytes === null) continue;
     const marks = new NumberMarks();
-    const given = yield* readValue(yield* wholeCharacters(bytes), marks);
+    const whole = wholeCharacters(bytes);
+    const given = yield* readValue(isSteps(whole) ? yield* whole : whole, marks);
     let value = given;
     for (const edit of edits) {
       if (value === undefined) break;

@@ -21,8 +21,9 @@ const CLOSE_BRACE = 0x7d;
  * but read a character at a time only where all strings are of one kind, and V8 has several.
  */
 export function scanObject(bytes: Buffer, text: string, bounds: JsonBounds): Work<JsonObject | ScanFailure> {
-  if (bytes[skipSpace(bytes, 0)] !== OPEN_BRACE) return 'not_an_object';
-  const scan = new ObjectScan(bytes, text, bounds);
+  const openedAt = skipSpace(bytes, 0);
+  if (bytes[openedAt] !== OPEN_BRACE) return 'not_an_object';
+  const scan = new ObjectScan(bytes, text, bounds, openedAt);
   return bytes.length <= SCANNED_AT_ONCE_BYTES
     ? (scan.readTo(bytes.length) ?? 'not_an_object')
     : scanPieces(scan, bytes.length);
@@ -58,11 +59,11 @@ class ObjectScan {
   #stringStartsAt = -1;
   #stringEndsAt = -1;
 
-  constructor(bytes: Buffer, text: string, bounds: JsonBounds) {
+  constructor(bytes: Buffer, text: string, bounds: JsonBounds, openedAt: number) {
     this.#bytes = bytes;
     this.#text = text;
     this.#bounds = bounds;
-    this.#at = skipSpace(bytes, 0) + 1;
+    this.#at = openedAt + 1;
   }
 
   /** Reads up to a place, and the string to its end that reaches over it. `null`: the object has not ended there. */

@@ -3,7 +3,7 @@ import type { Dialect } from '#core/catalog/dialect.ts';
 import type { ProviderKind } from '#core/catalog/provider-kind.ts';
 import type { AskedDialect, AskedModel } from '#core/conversation/conversation.ts';
 import { JSON_KEYS_MAX, JSON_VALUES_MAX } from '#core/limits.ts';
-import { isSteps, runAtOnce, SHORT_BODY_BYTES, type Steps } from '#core/steps.ts';
+import { isSteps, runAtOnce, SHORT_BODY_BYTES, type Steps, type Work } from '#core/steps.ts';
 import { type ApiError, apiError, isApiError } from '../../contract/errors.ts';
 import { BILLING_LINE } from '../../providers/billing-line.ts';
 import type { Candidate } from '../admit/call-plan.ts';
@@ -21,7 +21,7 @@ import { ownFormat } from '../formats/own-format.ts';
 import { COMMON_EFFORTS, reasonsByEffort } from '../formats/reasoning-words.ts';
 import { type JsonObject, readJsonObjectInSteps } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
-import { mayHaveManyHalves, wholeCharacters } from '../json/whole-characters.ts';
+import { wholeCharacters } from '../json/whole-characters.ts';
 import type { MediaCount } from '../linked-images/linked-media.ts';
 import { modelOutputTokens } from '../price/estimate.ts';
 import { withOneSearch } from '../server-tools/read-server-tools.ts';
@@ -179,17 +179,10 @@ function fitted(
   const fit = fitToDialect(dialect, { ...asked, media: wanted.media, plain });
   if (fit.refused !== null) return cannotBeSent(fit.refused);
   const { editsChat, addedTokens } = fit;
-  const leftOut = joined(offered.leftOutNames, before.leftOut, fit.leftOut);
-  return withAllRequired(
-    { ...candidate, leftOut, hints: joined(before.hints, fit.hints), editsChat, addedTokens },
-    wanted,
-  );
+  const leftOut = [...offered.leftOutNames, ...before.leftOut, ...fit.leftOut];
+  const hints = [...before.hints, ...fit.hints];
+  return withAllRequired({ ...candidate, leftOut, hints, editsChat, addedTokens }, wanted);
 }
-
-const joined = (...lists: readonly (readonly string[])[]): readonly string[] => {
-  const filled = lists.filter(({ length }) => length > 0);
-  return filled.length < 2 ? (filled[0] ?? NONE) : filled.flat();
-};
 
 /** Whether a provider is asked in the caller's own format: it speaks that, and takes all tools of the request in it. */
 function passes(
@@ -302,9 +295,8 @@ function* translate(
   const known = done.get(keyOf);
   if (known !== undefined) return known;
   if (translations.source === null) {
-    const whole = mayHaveManyHalves(object.bytes)
-      ? yield* withWholeCharacters(object, value)
-      : { object, value };
+    const reading = withWholeCharacters(object, value);
+    const whole = isSteps(reading) ? yield* reading : reading;
     const marking = withMarkedNumbers(whole.object, whole.value, format.name, marks);
     // What a provider runs by itself is written into the result.
     translations.source = withoutServerTools(isSteps(marking) ? yield* marking : marking);
@@ -318,11 +310,15 @@ function* translate(
 }
 
 /** The caller's request without halves of characters where it has very many, because they are dear to print. */
-function* withWholeCharacters(
-  object: JsonObject,
-  value: Wanted['value'],
-): Steps<Pick<Wanted, 'object' | 'value'>> {
-  const bytes = yield* wholeCharacters(object.bytes);
+function withWholeCharacters(object: JsonObject, value: Wanted['value']): Work<Sent> {
+  const whole = wholeCharacters(object.bytes);
+  return isSteps(whole) ? readAgain(whole, object, value) : { object, value };
+}
+
+type Sent = Pick<Wanted, 'object' | 'value'>;
+
+function* readAgain(whole: Steps<Buffer>, object: JsonObject, value: Wanted['value']): Steps<Sent> {
+  const bytes = yield* whole;
   if (bytes === object.bytes) return { object, value };
   const read = yield* readJsonObjectInSteps(bytes, { keysMax: JSON_KEYS_MAX, valuesMax: JSON_VALUES_MAX });
   return typeof read === 'string' ? { object, value } : read;

@@ -30,9 +30,8 @@ export function placeOfferedTools(
   place: ToolPlace,
   demand: ToolDemand,
 ): OfferedTools | { fault: ApiError } | Exclude<ReturnType<typeof placeTools>, PlacedTools> {
-  if (tools === null) return NOTHING_OFFERED;
   const leftOut: ServerTool[] = [];
-  let offered: ServerTools | null = tools;
+  let offered = tools;
   while (offered !== null && offered.tools.length > 0) {
     const placed = placeTools(offered, place);
     if (!('noRunner' in placed)) {
@@ -47,8 +46,6 @@ export function placeOfferedTools(
   }
   return offeredTools(null, leftOut);
 }
-
-const NOTHING_OFFERED: OfferedTools = { placed: null, leftOut: [], leftOutNames: [] };
 
 function offeredTools(placed: PlacedTools | null, leftOut: readonly ServerTool[]): OfferedTools {
   const settings = (placed?.tools ?? []).flatMap((tool) =>

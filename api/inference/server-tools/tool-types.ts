@@ -33,11 +33,9 @@ const MESSAGES_FETCH = /^web_fetch_(20250910|20260209|20260309|20260318)$/;
 export function withoutServerTools(
   body: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  const { web_search_options: asked, ...rest } = body;
+  const { web_search_options: _, ...rest } = body;
   const { tools } = rest;
-  if (Array.isArray(tools) && tools.some(isServerTool))
-    return { ...rest, tools: tools.filter((tool) => !isServerTool(tool)) };
-  return asked === undefined ? body : rest;
+  return Array.isArray(tools) ? { ...rest, tools: tools.filter((tool) => !isServerTool(tool)) } : rest;
 }
 
 const isServerTool = (tool: unknown): boolean =>

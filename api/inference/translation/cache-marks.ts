@@ -7,11 +7,9 @@ import { isRecord } from '#core/is-record.ts';
 
 /** The mark of a thing; none where its type is not known. Members that need a beta of their own are left out. */
 export function cacheOf({ cache_control: mark }: Readonly<Record<string, unknown>>): Cached {
-  if (!isRecord(mark) || mark.type !== 'ephemeral') return UNMARKED;
+  if (!isRecord(mark) || mark.type !== 'ephemeral') return {};
   return { cache: { ttl: typeof mark.ttl === 'string' ? mark.ttl : null } };
 }
-
-const UNMARKED: Cached = {};
 
 /** The same in a body. */
 export function writeCache({ cache }: Cached): { cache_control?: object } {

@@ -13,7 +13,13 @@ export function readChatTools(
   naming: ToolNaming,
   unsupported: UnsupportedFields,
 ): Pick<Conversation, 'tools' | 'toolChoice'> {
-  const tools = readTools(body, naming, unsupported);
+  const sent = records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, unsupported));
+  const sentNames = new Set(sent.map(({ name }) => name));
+  const functions = readFunctions(body.functions, unsupported).filter(({ name }) => !sentNames.has(name));
+  const tools = [...sent, ...functions].map((tool) => ({
+    ...tool,
+    name: naming.nameOf(callerTool(tool.name)),
+  }));
   const choice = body.tool_choice ?? null;
   if (choice === null)
     return { tools, toolChoice: chosen(readFunctionChoice(body.function_call, unsupported), naming) };
@@ -26,21 +32,6 @@ export function readChatTools(
     tools: tools.filter(({ name }) => names.has(name)),
     toolChoice: { type: mode === 'required' ? 'required' : 'auto' },
   };
-}
-
-function readTools(
-  body: Readonly<Record<string, unknown>>,
-  naming: ToolNaming,
-  unsupported: UnsupportedFields,
-): readonly FunctionTool[] {
-  const sent = records(body.tools).map((tool, index) => readTool(tool, `tools[${index}].`, unsupported));
-  const functions = readFunctions(body.functions, unsupported);
-  if (sent.length + functions.length === 0) return [];
-  const sentNames = new Set(sent.map(({ name }) => name));
-  return [...sent, ...functions.filter(({ name }) => !sentNames.has(name))].map((tool) => ({
-    ...tool,
-    name: naming.nameOf(callerTool(tool.name)),
-  }));
 }
 
 const chosen = (choice: ToolChoice | null, naming: ToolNaming): ToolChoice | null =>

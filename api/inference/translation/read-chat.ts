@@ -142,9 +142,8 @@ function readMessage(message: Record<string, unknown>, path: string, reading: Re
 
 /** An instruction of a name has it before its words, because no other format names who gives instructions. */
 function named(parts: readonly TextPart[], name: unknown): readonly TextPart[] {
-  if (textOf(name) === '') return parts;
   const [first, ...rest] = parts;
-  if (first === undefined) return parts;
+  if (first === undefined || textOf(name) === '') return parts;
   return [{ ...first, text: `${textOf(name)}: ${first.text}` }, ...rest];
 }
 
@@ -306,7 +305,6 @@ function readReasoning(
   body: Readonly<Record<string, unknown>>,
   unsupported: UnsupportedFields,
 ): Reasoning | null {
-  if ((body.reasoning ?? body.reasoning_effort ?? body.thinking ?? null) === null) return null;
   const given = unsupported.record(body.reasoning, 'reasoning');
   unsupported.unknown(given, 'reasoning.', CHAT_REASONING);
   const named = unsupported.text(body.reasoning_effort, 'reasoning_effort');

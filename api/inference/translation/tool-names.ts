@@ -36,7 +36,6 @@ export class ToolNaming {
 
   /** @param tools All tools of the request, whichever member brings them. */
   constructor(tools: readonly CallerTool[]) {
-    if (tools.length === 0) return;
     const claims = new Map<string, Set<string>>();
     const identified = tools.map((tool) => ({ tool, identity: identityOf(tool) }));
     for (const { tool, identity } of identified) {

@@ -23,9 +23,9 @@ function* takeInSteps<Turn, T>(
   take: (turn: Turn, index: number) => void,
   end: () => T,
 ): Steps<T> {
-  for (let from = 0; from < turns.length; from += TURNS_AT_ONCE) {
-    for (const [at, turn] of turns.slice(from, from + TURNS_AT_ONCE).entries()) take(turn, from + at);
-    yield 'turns';
+  for (const [index, turn] of turns.entries()) {
+    take(turn, index);
+    if (index % TURNS_AT_ONCE === TURNS_AT_ONCE - 1) yield 'turns';
   }
   return end();
 }
