@@ -71,9 +71,12 @@ chart-full: $(TOOLS) $(CHART_TOOLS) ## The chart's slow checks too: kube-score, 
 test-kube: $(TOOLS) $(CHART_TOOLS) ## The chart's life on a real control plane (built from Go modules once: about eleven minutes)
 	@node test/kube/main.ts
 
+# Two clones that are tried at once would both ask Debian's package lists, which serve one: the second waits here.
+HAS_BROWSER := { command -v chromium && command -v ffprobe; } > /dev/null
+
 browser: ## Install Debian's Chromium and ffmpeg, with which console and videos are tried, where there are none (as root)
-	@{ command -v chromium && command -v ffprobe; } > /dev/null || \
-	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium ffmpeg > /dev/null; }
+	@$(HAS_BROWSER) || flock --wait 600 /run/lock/faregate-browser sh -c '$(HAS_BROWSER) || \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium ffmpeg > /dev/null; }'
 
 check: $(TOOLS) $(OASDIFF) ## Types, lint, format, import rules, generated files, the document's linters, its breaks since the last release
 	@$(MAKE) --no-print-directory --jobs=2 check-types check-texts
