@@ -11,6 +11,7 @@ import { createFetchProviderJson } from '#core/catalog/fetch-provider-json.ts';
 import { sweepFiles } from '#core/files/sweep-files.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
+import { GATE_TIMEOUT_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { createProbe } from '#core/provider-health/probe-provider.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
@@ -187,6 +188,7 @@ function createGateway(
     upstreams: new UpstreamPools(),
     fetchImage: createFetchImage({ clock, resolve: systemResolve, connect: systemConnect() }),
     limits,
+    gateTimeoutMs: config.current().storage.gateTimeoutMs ?? GATE_TIMEOUT_MS,
     waitForClockMs: () => waitForClockMs(store.times()),
     dailyShareNanoUsd: () => config.current().capacity.dailySharePerAgentNanoUsd,
     callIdHeader: config.current().server.callIdHeader,
@@ -204,7 +206,7 @@ async function openStore(
     const { openClusterStore } = await import('./stores/cluster-store.ts');
     return openClusterStore({ storage, waits, clock, log });
   }
-  const store = await openEmbeddedStore({ dataDir: storage.dataDir, clock, log });
+  const store = await openEmbeddedStore({ ...storage, clock, log });
   // What the providers billed for them nobody can tell; the holds would say far too much.
   for (const _ of store.ledger.crashed) metrics.loss('crash', 0n);
   return store;

@@ -17,12 +17,17 @@ import type { StorageFile } from './storage-file.ts';
 
 export type StorageConfig = EmbeddedStorage | ClusterStorage;
 
-interface EmbeddedStorage {
+interface GatePatience {
+  /** Not in the configuration file: tests raise it on busy machines. Default: `GATE_TIMEOUT_MS`. */
+  gateTimeoutMs?: number;
+}
+
+interface EmbeddedStorage extends GatePatience {
   mode: 'embedded';
   dataDir: string;
 }
 
-export interface ClusterStorage {
+export interface ClusterStorage extends GatePatience {
   mode: 'cluster';
   /** Of this process alone. */
   dataDir: string;

@@ -5,7 +5,6 @@ import { HOUR_MS } from '#core/clock.ts';
 import { type FileName, formatFileName, hourOf } from '#core/files/file-name.ts';
 import { randomBase62 } from '#core/ids.ts';
 import type { Reserve } from '#core/ledger/command.ts';
-import { GATE_TIMEOUT_MS } from '#core/limits.ts';
 import { formatUsd, type NanoUsd, nanoToAtto } from '#core/money.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
 import { atMost } from '#core/wait.ts';
@@ -157,7 +156,7 @@ class VideoOrder implements LastingStart<OrderedVideo> {
   async confirm(held: HeldCallOptions): Promise<OrderedVideo | ApiError> {
     const { gateway, agentId, holdNanoUsd } = held;
     try {
-      const durability = await atMost(gateway.clock, held.durable, GATE_TIMEOUT_MS, 'unknown');
+      const durability = await atMost(gateway.clock, held.durable, gateway.gateTimeoutMs, 'unknown');
       if (durability === 'unknown' || this.#stored === null) {
         const error = await endUnconfirmed(held, 0);
         await this.#deleteFile();

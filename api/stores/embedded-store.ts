@@ -24,6 +24,7 @@ export async function openEmbeddedStore(options: {
   dataDir: string;
   clock: TrustedClock;
   log: Log;
+  gateTimeoutMs?: number;
 }): Promise<EmbeddedStore> {
   const { dataDir, clock } = options;
   finishRestore(dataDir);

@@ -80,7 +80,7 @@ async function readSchema(cassandra: CassandraSettings): Promise<number> {
 
 /** The ledger of the configured cluster, for a process that starts. Throws `StoreError` for what no waiting mends. */
 export const reachLedger = (
-  { redis, allowUnsafe }: Pick<ClusterStorage, 'redis' | 'allowUnsafe'>,
+  { redis, allowUnsafe, gateTimeoutMs }: Pick<ClusterStorage, 'redis' | 'allowUnsafe' | 'gateTimeoutMs'>,
   { waits, clock, log }: { waits: StartWaits; clock: TrustedClock; log: Log },
 ): Promise<ClusterLedger> =>
   reach('Redis', () =>
@@ -89,6 +89,7 @@ export const reachLedger = (
       attempt: () =>
         openClusterLedger({
           ...{ address: toRedisAddress(redis), shards: SHARDS, clock, log, allowUnsafe },
+          ...(gateTimeoutMs === undefined ? {} : { gateTimeoutMs }),
           onNodeTime: (nodeMs) => clock.noteOther(nodeMs),
         }),
       isAway: isRedisAway,

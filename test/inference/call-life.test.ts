@@ -7,7 +7,7 @@ import type { ProviderCancel } from '#core/catalog/catalog.ts';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { Durability } from '#core/ledger/ledger.ts';
-import { defaultLimits, STALLED_READER_MS, USAGE_DRAIN_MS } from '#core/limits.ts';
+import { defaultLimits, GATE_TIMEOUT_MS, STALLED_READER_MS, USAGE_DRAIN_MS } from '#core/limits.ts';
 import type { Log } from '#core/log.ts';
 import { formatUsd } from '#core/money.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
@@ -72,6 +72,7 @@ async function startWorld(members: string[], cancel: ProviderCancel = 'stops_bil
     files: null,
     placeImage: () => null,
     fetchImage: async () => ({ ok: false, words: 'cannot be fetched' }),
+    gateTimeoutMs: GATE_TIMEOUT_MS,
     limits: () => defaultLimits,
     waitForClockMs: () => 0,
     dailyShareNanoUsd: () => null,

@@ -8,7 +8,7 @@ import { createIdSource } from '#core/ids.ts';
 import type { Command } from '#core/ledger/command.ts';
 import type { Ledger } from '#core/ledger/ledger.ts';
 import type { AgentStatus } from '#core/ledger/machine/state.ts';
-import { defaultLimits } from '#core/limits.ts';
+import { defaultLimits, GATE_TIMEOUT_MS } from '#core/limits.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
 import { createLocalRateLimiter } from '#core/rates/rate-limiter.ts';
 import type { VideoJob } from '#core/videos/video-job.ts';
@@ -78,6 +78,7 @@ export async function startVideoWorld(options: VideoWorldOptions = {}) {
     health: plainHealth(),
     openCalls: new OpenCalls(clock, log),
     upstreams: new UpstreamPools(),
+    gateTimeoutMs: GATE_TIMEOUT_MS,
     limits: () => limits,
     waitForClockMs: () => 0,
     dailyShareNanoUsd: () => null,

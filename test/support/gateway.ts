@@ -11,13 +11,14 @@ import { DAY_MS, type MachineClock, startOfDayMs, systemClock } from '#core/cloc
 import type { Command } from '#core/ledger/command.ts';
 import type { AgentView, Ledger } from '#core/ledger/ledger.ts';
 import type { AgentStatus } from '#core/ledger/machine/state.ts';
+import { GATE_TIMEOUT_MS } from '#core/limits.ts';
 import type { Log, LogFields } from '#core/log.ts';
 import { formatUsd, parseNanoUsd } from '#core/money.ts';
 import { createProbe } from '#core/provider-health/probe-provider.ts';
 import { type Config, loadConfig } from '../../api/config/config.ts';
 import { createEndpointHealth } from '../../api/inference/routing/endpoint-health.ts';
 import { type RunningGateway, startGateway } from '../../api/start/start-gateway.ts';
-import { withPatience } from './patience.ts';
+import { PATIENT_MS, withPatience } from './patience.ts';
 import { startTestProvider, type TestProvider } from './provider.ts';
 import { type SharedCluster, sharedCluster, untilProjected } from './shared-cluster.ts';
 
@@ -112,7 +113,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const files = options.files === false ? '' : (cluster?.filesYaml ?? '');
   await writeFile(configFile, yaml + (cluster?.yaml ?? '') + files);
   const read = await loadConfig({ FAREGATE_CONFIG: configFile, FAREGATE_DATA: dataDir });
-  const patient = withPatience(read);
+  const patient = withPatience(read, options.clock === undefined ? PATIENT_MS : GATE_TIMEOUT_MS);
   const config = options.change?.(patient) ?? patient;
   const running = await startGateway(config, { clock, log, loopDelay: options.loopDelay ?? neverLate });
   const { store, gateway } = running.deps;

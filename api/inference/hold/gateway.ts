@@ -41,6 +41,8 @@ export interface Gateway {
   /** Says where an image that stands in a request is kept; `null`: such images are refused. */
   placeImage: (agentId: number) => PlaceImage | null;
   limits: () => Limits;
+  /** How long a call waits for its hold to become durable. Then it is given up. */
+  gateTimeoutMs: number;
   /** Milliseconds until the ledger's time lets calls start; 0 where it does now. */
   waitForClockMs: () => number;
   dailyShareNanoUsd: () => NanoUsd | null;

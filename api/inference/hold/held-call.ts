@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Provider } from '#core/catalog/catalog.ts';
 import type { ReserveResult } from '#core/ledger/command.ts';
 import type { Executed } from '#core/ledger/ledger.ts';
-import { GATE_TIMEOUT_MS, STALLED_READER_MS, USAGE_DRAIN_MS } from '#core/limits.ts';
+import { STALLED_READER_MS, USAGE_DRAIN_MS } from '#core/limits.ts';
 import type { LogFields } from '#core/log.ts';
 import type { NanoUsd } from '#core/money.ts';
 import { traceOf } from '../../contract/trace-id.ts';
@@ -187,9 +187,9 @@ export abstract class HeldCall implements CallerEvents, Ticking {
   }
 
   tick(nowMs: number): void {
-    const { arrivedAtMs, timeLimitMs } = this.options;
+    const { arrivedAtMs, timeLimitMs, gateway } = this.options;
     if (nowMs - arrivedAtMs >= timeLimitMs) this.#endEarly('time_limit');
-    else if (!this.caller.gateOpen && nowMs - arrivedAtMs >= GATE_TIMEOUT_MS) this.#gate.shut();
+    else if (!this.caller.gateOpen && nowMs - arrivedAtMs >= gateway.gateTimeoutMs) this.#gate.shut();
     else if (this.#usageDrain?.isOver(nowMs) === true) this.#endEarly('hang_up');
 
     const { blockedSinceMs } = this.caller;

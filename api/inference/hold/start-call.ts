@@ -1,9 +1,7 @@
-import type { Clock } from '#core/clock.ts';
 import type { CallFacts, SavedPrice } from '#core/events/ledger-event.ts';
 import type { Reserve, ReserveRefusal, StartLimits } from '#core/ledger/command.ts';
 import type { Executed, UnavailableResult } from '#core/ledger/ledger.ts';
 import type { AgentStatus, HoldKind } from '#core/ledger/machine/state.ts';
-import { GATE_TIMEOUT_MS } from '#core/limits.ts';
 import type { NanoUsd } from '#core/money.ts';
 import { atMost } from '#core/wait.ts';
 import type { Caller } from '../../contract/caller.ts';
@@ -78,7 +76,7 @@ export async function startCall<T>(
   } finally {
     if (!isHeld) gateway.capacity.release(holdNanoUsd);
   }
-  const confirmed = await confirmRefusal(gateway.clock, refused);
+  const confirmed = await confirmRefusal(gateway, refused);
   const answer = (await lasting?.refused(confirmed)) ?? null;
   if (answer !== null) return isApiError(answer) ? await refuseStart(gateway, context, answer) : answer;
   const refusal = refuseReserve(confirmed, advice, holdNanoUsd, {
@@ -146,10 +144,10 @@ function planHold(
  * slot or the rate that another call was refused for had never been used.
  */
 async function confirmRefusal(
-  clock: Clock,
+  { clock, gateTimeoutMs }: Pick<Gateway, 'clock' | 'gateTimeoutMs'>,
   { result, durable }: Executed<ReserveRefusal>,
 ): Promise<ReserveRefusal | UnavailableResult> {
-  const durability = await atMost(clock, durable, GATE_TIMEOUT_MS, 'unknown');
+  const durability = await atMost(clock, durable, gateTimeoutMs, 'unknown');
   return durability === 'durable' ? result : { ok: false, reason: 'unavailable' };
 }
 

@@ -8,7 +8,7 @@ import { type FileName, formatFileName, parseFileName } from '#core/files/file-n
 import type { LinkOwner } from '#core/files/file-store.ts';
 import { createIdSource } from '#core/ids.ts';
 import type { AgentStatus } from '#core/ledger/machine/state.ts';
-import { defaultLimits, type Limits } from '#core/limits.ts';
+import { defaultLimits, GATE_TIMEOUT_MS, type Limits } from '#core/limits.ts';
 import { GcraBuckets } from '#core/rates/gcra.ts';
 import type { Gateway } from '../../../api/inference/hold/gateway.ts';
 import { LedgerRetries } from '../../../api/inference/hold/ledger-retries.ts';
@@ -163,6 +163,7 @@ export async function startWorld(options: WorldOptions = {}) {
     refusedStarts: new GcraBuckets({ ratePerMinute: () => 600, burst: () => 60 }),
     openCalls,
     upstreams,
+    gateTimeoutMs: GATE_TIMEOUT_MS,
     limits: () => ({ ...defaultLimits, ...options.limits }),
     waitForClockMs: () => 0,
     dailyShareNanoUsd: () => null,

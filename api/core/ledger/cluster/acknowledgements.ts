@@ -8,6 +8,8 @@ const ASK_MS = SECOND_MS / 10;
 
 export interface AcknowledgementsOptions {
   clock: Clock;
+  /** How long a decision may wait for the log; missing: `GATE_TIMEOUT_MS`. */
+  gateTimeoutMs?: number;
   /** Asks a shard how far its log is; `null`: it cannot be asked now. */
   ask: (shard: number) => Promise<string | null>;
 }
@@ -78,19 +80,20 @@ export class Acknowledgements {
   }
 
   readonly #look = (): void => {
-    const nowMs = this.#options.clock.monotonicMs();
+    const { clock, gateTimeoutMs = GATE_TIMEOUT_MS } = this.#options;
+    const nowMs = clock.monotonicMs();
     let waiting = false;
     for (const [shard, known] of this.#shards) {
       const first = known.waiters[0];
       if (first === undefined) continue;
-      if (nowMs - first.sinceMs >= GATE_TIMEOUT_MS) {
-        const late = known.waiters.filter(({ sinceMs }) => nowMs - sinceMs >= GATE_TIMEOUT_MS);
-        known.waiters = known.waiters.filter(({ sinceMs }) => nowMs - sinceMs < GATE_TIMEOUT_MS);
+      if (nowMs - first.sinceMs >= gateTimeoutMs) {
+        const late = known.waiters.filter(({ sinceMs }) => nowMs - sinceMs >= gateTimeoutMs);
+        known.waiters = known.waiters.filter(({ sinceMs }) => nowMs - sinceMs < gateTimeoutMs);
         for (const { resolve } of late) resolve('unknown');
       } else if (nowMs - first.sinceMs >= ASK_MS) void this.#ask(shard);
       waiting ||= known.waiters.length > 0;
     }
-    this.#timer = waiting ? this.#options.clock.setTimer(ASK_MS, this.#look) : null;
+    this.#timer = waiting ? clock.setTimer(ASK_MS, this.#look) : null;
   };
 
   async #ask(shard: number): Promise<void> {

@@ -14,6 +14,8 @@ export interface ClusterLedgerOptions {
   address: RedisAddress;
   shards: number;
   clock: Clock;
+  /** How long a decision may wait for the log; missing: `GATE_TIMEOUT_MS`. */
+  gateTimeoutMs?: number;
   log: Log;
   /** A Redis that may lose money is only warned of. */
   allowUnsafe: boolean;
@@ -32,7 +34,7 @@ export interface ClusterLedger {
 
 /** What an API process has of the cluster's ledger. Rejects when Redis cannot be reached or must not be used. */
 export async function openClusterLedger(options: ClusterLedgerOptions): Promise<ClusterLedger> {
-  const { address, shards, clock, log, allowUnsafe, onNodeTime } = options;
+  const { address, shards, clock, gateTimeoutMs, log, allowUnsafe, onNodeTime } = options;
   const redis = await openRedis(address);
   let listener: RedisClient | null = null;
   const disconnect = () => {
@@ -48,6 +50,7 @@ export async function openClusterLedger(options: ClusterLedgerOptions): Promise<
     const keys = Array.from({ length: shards }, (_, shard) => new ShardKeys(shard));
     const acknowledgements = new Acknowledgements({
       clock,
+      ...(gateTimeoutMs === undefined ? {} : { gateTimeoutMs }),
       async ask(shard) {
         const of = keys[shard];
         if (of === undefined) return null;

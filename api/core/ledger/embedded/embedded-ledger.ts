@@ -41,6 +41,8 @@ export interface EmbeddedLedgerOptions {
   dataDir: string;
   clock: Clock;
   log: Log;
+  /** How long a decision may wait for the disk; missing: `GATE_TIMEOUT_MS`. */
+  gateTimeoutMs?: number;
   /** The folder has been in use, so that a missing or empty journal is a lost one. */
   mustExist?: boolean;
   /** The file's journal, unless a test has one that can be made to fail. */
@@ -266,12 +268,16 @@ class JournaledLedger implements EmbeddedLedger {
     await this.#live?.close(wasOpen);
   }
 
+  get #gateTimeoutMs(): number {
+    return this.#options.gateTimeoutMs ?? GATE_TIMEOUT_MS;
+  }
+
   /** `null`: nothing is decided now. */
   #deciding(): LiveJournal | null {
     const live = this.#live;
     if (this.#status !== 'open' || live === null) return null;
     // A disk that hangs: what would be decided now could not be answered in time.
-    return live.queue.lagMs() < GATE_TIMEOUT_MS ? live : null;
+    return live.queue.lagMs() < this.#gateTimeoutMs ? live : null;
   }
 
   /** What is seen now, answered once it is on the disk. */
@@ -280,7 +286,12 @@ class JournaledLedger implements EmbeddedLedger {
     if (live === null) return 'unavailable';
     const seen = view(live.state, this.#time.peek());
     if (live.queue.isIdle()) return seen;
-    const durability = await atMost(this.#options.clock, live.queue.barrier(), GATE_TIMEOUT_MS, 'unknown');
+    const durability = await atMost(
+      this.#options.clock,
+      live.queue.barrier(),
+      this.#gateTimeoutMs,
+      'unknown',
+    );
     return durability === 'durable' ? seen : 'unavailable';
   }
 
