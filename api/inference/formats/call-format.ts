@@ -134,11 +134,11 @@ export interface StreamReader {
    * have no such line. `null`: every event is read.
    */
   readonly unreadLineEnd: Buffer | null;
-  /** Stands in every event that may pass unread. */
-  readonly answerNeedle: Buffer;
   /** Events keep their `event:` lines; in a format without them, a provider's would be ours in the caller's eyes. */
   readonly namesEvents: boolean;
-  /** Whether an event that may pass unread is as its format has it, and passes; absent: each does. */
+  /** Whether an event differs from one that passed unread in its text alone. It passes, too. */
+  isKnown?(data: Buffer): boolean;
+  /** Whether an event in which no needle stands is as its format has it, and passes unread. Absent where every event is read. */
   passes?(data: Buffer): boolean;
   /** The text that the answer has brought so far, shown or not. */
   readonly text: TextCount;

@@ -14,7 +14,7 @@ import { chatEndOf, endWordOf } from './end-words.ts';
 import { mergeDelta } from './merge-delta.ts';
 import { detailsOfPart } from './signed-reasoning.ts';
 import { isSign, isSignOfLife } from './signs-of-life.ts';
-import { CHOICES_NEEDLE, isPlainChunk, looksLikeObject } from './stream-text.ts';
+import { isPlainChunk, looksLikeObject } from './stream-text.ts';
 import { numberOf, records, textOf } from './values.ts';
 import { idOfChoice } from './whole-choices.ts';
 import { saysNothing, withMissing } from './whole-message.ts';
@@ -22,7 +22,6 @@ import { saysNothing, withMissing } from './whole-message.ts';
 /** The whole answer that the chunks of a chat are pieces of. */
 export class ChatAssembly extends CountedElsewhere implements Assembly {
   readonly unreadLineEnd = null;
-  readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = false;
   readonly #text = new AnswerText();
   readonly text = countedBy(() => this.#text.bytes);

@@ -34,7 +34,6 @@ import { mayHoldRecord, usageRecordsIn, withoutUsage } from './usage-places.ts';
 
 /** A stream of chunks. Its usage comes last, in a chunk of its own, or is not shown at all. */
 export class ChatStream implements StreamReader {
-  readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = false;
   readonly #eventText = new EventTextCount<ChunkNote>(TEXT_NEEDLES, addChat);
   readonly text: TextCount = this.#eventText;
@@ -70,7 +69,12 @@ export class ChatStream implements StreamReader {
     return isRead ? null : NO_LINE;
   }
 
+  isKnown(data: Buffer): boolean {
+    return this.#repair?.isKnown(data) === true && !this.#repair.isWaiting;
+  }
+
   passes(data: Buffer): boolean {
+    if (data.indexOf(CHOICES_NEEDLE) < 0) return false;
     return this.#repair === null || (!this.#repair.isWaiting && this.#repair.passesUnread(data));
   }
 

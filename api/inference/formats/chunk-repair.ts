@@ -23,7 +23,12 @@ import { recordOf, records, textOf } from './values.ts';
 type Chunk = Record<string, unknown>;
 
 /** The finding about chunks that differ in their text alone. */
-export type ChunkNote = 'standard' | RepairedFrame;
+export type ChunkNote =
+  /** As documented, and passed without being read. */
+  | 'unread'
+  /** As documented, and read for what else is in it. */
+  | 'standard'
+  | RepairedFrame;
 
 interface RepairedFrame {
   /** One of the chunks, repaired. */
@@ -74,9 +79,17 @@ export class ChunkRepair {
     return this.#waiting.length > 0;
   }
 
+  /** Whether a chunk differs in its text alone from one that passed unread. */
+  isKnown(data: Buffer): boolean {
+    return this.#text.see(data).note === 'unread';
+  }
+
   /** Whether a chunk may pass unread. One that differs from earlier ones may have the provider's key or address in any member. */
   passesUnread(data: Buffer): boolean {
-    return (this.#text.see(data).note !== null || !this.#mayTell(data)) && this.passes(data);
+    const seen = this.#text.see(data);
+    if ((seen.note === null && this.#mayTell(data)) || !this.passes(data)) return false;
+    if (seen.note === 'standard') this.#text.note(seen, 'unread');
+    return true;
   }
 
   #mayTell(data: Buffer): boolean {
@@ -87,7 +100,7 @@ export class ChunkRepair {
   /** Whether a chunk is as documented. It counts as passed then. */
   passes(data: Buffer): boolean {
     const seen = this.#text.see(data);
-    if (seen.note !== null) return seen.note === 'standard';
+    if (seen.note !== null) return typeof seen.note === 'string';
     const chunk = seen.value ?? parseTexts(data);
     if (chunk === null) return true;
     // Clients read the list of every chunk, also of one that has nothing to say in it.
@@ -179,7 +192,7 @@ export class ChunkRepair {
 
   /** Repairs a chunk by the bytes of an earlier one. */
   #byFrame({ data, frame, note }: SeenEvent<ChunkNote>): Buffer | null {
-    if (frame === null || note === null || note === 'standard') return null;
+    if (frame === null || note === null || typeof note === 'string') return null;
     note.pieces ??= note.pieces === undefined ? this.#text.split(note.repaired, frame.firstTextBytes) : null;
     if (note.pieces === null) return null;
     const text = data.subarray(frame.before.length, data.length - frame.behind.length);

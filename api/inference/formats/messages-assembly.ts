@@ -11,14 +11,12 @@ import { CountedElsewhere } from './counted-elsewhere.ts';
 import { mergeDelta } from './merge-delta.ts';
 import { blockOfKind, EMPTY_MESSAGE, emptyMembers, MessageBlocks } from './message-blocks.ts';
 import { MessagesStream } from './messages-stream.ts';
-import { DELTA_NEEDLE } from './stream-text.ts';
 import { inputOf } from './tool-input.ts';
 import { recordOf, textOf } from './values.ts';
 
 /** The whole message that the named events are pieces of. */
 export class MessagesAssembly extends CountedElsewhere implements Assembly {
   readonly unreadLineEnd = null;
-  readonly answerNeedle = DELTA_NEEDLE;
   readonly namesEvents = false;
   readonly #text = new AnswerText();
   readonly text = countedBy(() => this.#text.bytes);

@@ -75,15 +75,17 @@ export class MessagesStream implements StreamReader {
       ownId === undefined ? null : new MessageRepair({ ownId, publicModel, hidden }, this.#eventText);
   }
 
-  readonly answerNeedle = DELTA_NEEDLE;
-
   get unreadLineEnd(): Buffer | null {
     // What comes after a kept event has to follow it.
     return this.#lastDelta === null ? BLOCK_DELTA : null;
   }
 
+  isKnown(data: Buffer): boolean {
+    return this.#repair?.isKnown(data) === true;
+  }
+
   passes(data: Buffer): boolean {
-    return this.#repair === null || this.#repair.passes(data);
+    return data.indexOf(DELTA_NEEDLE) >= 0 && this.#repair?.passes(data) !== false;
   }
 
   read(data: Buffer, eventName: string): ReadEvent {

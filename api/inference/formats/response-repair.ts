@@ -1,6 +1,6 @@
 import { isRecord } from '#core/is-record.ts';
 import { RESPONSE_ITEMS_BYTES } from '#core/limits.ts';
-import { plainNumber } from '../json/exact-json.ts';
+import { mayBeInexact, plainNumber } from '../json/exact-json.ts';
 import {
   type JsonObject,
   MemberChanges,
@@ -278,10 +278,10 @@ export class ResponseRepair {
 }
 
 /** The event as it is kept and printed again. A piece of text has no number that is. */
-const withDigits = (event: Readonly<Members>, data: Buffer): Readonly<Members> =>
-  isRecord(event.item) || isRecord(event.part) || isRecord(event.annotation)
-    ? (parseRecord(data) ?? event)
-    : event;
+function withDigits(event: Readonly<Members>, data: Buffer): Readonly<Members> {
+  const isKept = isRecord(event.item) || isRecord(event.part) || isRecord(event.annotation);
+  return isKept && mayBeInexact(data.toString('latin1')) ? (parseRecord(data) ?? event) : event;
+}
 
 const isListOfRecords = (value: unknown): boolean =>
   Array.isArray(value) && value.every((each) => isRecord(each));
@@ -352,9 +352,11 @@ function partOf(event: Readonly<Members>): Part | null {
     numberName,
     begins: event.type === added,
     added,
-    empty:
-      type === 'refusal'
-        ? { type, refusal: '' }
-        : { type, text: '', ...(type === 'output_text' ? { annotations: [] } : {}) },
+    empty: emptyPartOf(type),
   };
+}
+
+function emptyPartOf(type: unknown): object {
+  if (type === 'refusal') return { type, refusal: '' };
+  return type === 'output_text' ? { type, text: '', annotations: [] } : { type, text: '' };
 }

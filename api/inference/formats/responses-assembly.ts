@@ -5,13 +5,11 @@ import type { Assembly, ReadEvent } from './call-format.ts';
 import { CountedElsewhere } from './counted-elsewhere.ts';
 import { ResponseItems, withMissingItems } from './response-items.ts';
 import { ResponsesStream } from './responses-stream.ts';
-import { DELTA_NEEDLE } from './stream-text.ts';
 import { records } from './values.ts';
 
 /** The last event of a stream of responses holds the whole answer; some servers leave its items to the events before. */
 export class ResponsesAssembly extends CountedElsewhere implements Assembly {
   readonly unreadLineEnd = null;
-  readonly answerNeedle = DELTA_NEEDLE;
   readonly namesEvents = false;
   protected readonly counter = new ResponsesStream({ upstreamModel: '', publicModel: '', showUsage: true });
   readonly #items = new ResponseItems();

@@ -38,7 +38,6 @@ export class ResponsesStream implements StreamReader {
   readonly namesEvents = true;
   readonly text = new ResponsesTextCount();
   readonly unreadLineEnd: Buffer = DELTA;
-  readonly answerNeedle = DELTA_NEEDLE;
   readonly #names: StreamNames;
   #terminal: { type: string; event: JsonObject; response: JsonObject; items: LastItems } | null = null;
   readonly records = new StreamUsage(responsesCounts);
@@ -65,13 +64,24 @@ export class ResponsesStream implements StreamReader {
     return this.#repair === null ? null : this.#numbers.next;
   }
 
+  isKnown(data: Buffer): boolean {
+    return this.#repair !== null && this.text.isKnown(data) && this.#passesNumbered(data, this.#repair);
+  }
+
   passes(data: Buffer): boolean {
+    if (data.indexOf(DELTA_NEEDLE) < 0) return false;
     const event = this.#frameCheck === null ? null : this.text.see(data);
     if (event !== null && (this.#frameCheck?.mayPass(event) === false || event.response !== undefined))
       return false;
     if (this.#repair === null) return true;
+    if (!this.#passesNumbered(data, this.#repair)) return false;
+    this.text.notePassed();
+    return true;
+  }
+
+  #passesNumbered(data: Buffer, repair: ResponseRepair): boolean {
     const number = this.#isBegun ? this.text.see(data)?.sequence_number : undefined;
-    if (!this.#numbers.isNext(number) || !this.#repair.passes(data)) return false;
+    if (!this.#numbers.isNext(number) || !repair.passes(data)) return false;
     this.#numbers.take(number);
     return true;
   }

@@ -1,7 +1,9 @@
 import { isRecord } from '#core/is-record.ts';
 import { parseJson } from '#core/parse-json.ts';
 import { parseTexts } from '../json/parse-record.ts';
+import { standsAt } from '../json/stands-at.ts';
 import { AnswerText, addItem, addResponses, addResponsesEvent, keyOf } from './answer-text.ts';
+import { PieceFrame } from './piece-frame.ts';
 import { shownTextIn } from './shown-text.ts';
 import { mayHoldImage } from './written-bytes.ts';
 
@@ -27,8 +29,7 @@ export class EventTextCount<Note = never> implements TextCount {
   readonly #textNeedles: readonly Buffer[];
   #frame: Frame<Note> | null = null;
   #seen: SeenEvent<Note> | null = null;
-  /** Events that were parsed since one was counted by its frame. */
-  #parsed = 0;
+  readonly #tries = new FrameTries();
 
   /** @param textNeedles Made once for all streams of a format. */
   constructor(
@@ -66,7 +67,7 @@ export class EventTextCount<Note = never> implements TextCount {
     this.#seen = null;
     if (frame !== null) {
       this.#text.addBytes(textBytes);
-      this.#parsed = 0;
+      this.#tries.found();
       return;
     }
     if (value === null) return;
@@ -74,8 +75,7 @@ export class EventTextCount<Note = never> implements TextCount {
     this.#addValue(this.#text, value);
     const added = this.#text.textBytes - before;
     if (this.#text.comparedPieces !== comparedPieces) return;
-    // A stream whose events never fit would be searched in vain for each of them.
-    if (added > 0 && (this.#parsed++ < TRIES || this.#parsed % TRIES === 0)) {
+    if (added > 0 && this.#tries.mayTry()) {
       const pieces = this.split(data, added);
       const isFrame = pieces !== null && this.#countsAlone(pieces);
       this.#frame = isFrame ? { ...pieces, firstTextBytes: added, note } : null;
@@ -138,8 +138,7 @@ export interface SeenEvent<Note> {
 function textBytesIn(data: Buffer, { before, behind }: SplitEvent): number | null {
   const textEndsAt = data.length - behind.length;
   if (textEndsAt < before.length) return null;
-  if (data.compare(before, 0, before.length, 0, before.length) !== 0) return null;
-  if (data.compare(behind, 0, behind.length, textEndsAt) !== 0) return null;
+  if (!standsAt(data, textEndsAt, behind) || !standsAt(data, 0, before)) return null;
   if (mayHoldImage(data, textEndsAt - before.length)) return null;
   return unescapedBytes(data, before.length, textEndsAt);
 }
@@ -147,6 +146,20 @@ function textBytesIn(data: Buffer, { before, behind }: SplitEvent): number | nul
 /** A text that no event has elsewhere. */
 const PROBE = Buffer.from('a text that only a probe has');
 const TRIES = 32;
+
+/** A stream whose events never fit would be searched for a frame in vain for each of them. */
+class FrameTries {
+  /** Events that were parsed since one was read by its frame. */
+  #parsed = 0;
+
+  found(): void {
+    this.#parsed = 0;
+  }
+
+  mayTry(): boolean {
+    return this.#parsed++ < TRIES || this.#parsed % TRIES === 0;
+  }
+}
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
@@ -187,6 +200,12 @@ export class ResponsesTextCount implements TextCount {
   #outputBytes = 0;
   #seen: Buffer | null = null;
   #seenEvent: Record<string, unknown> | null = null;
+  #frame: PieceFrame | null = null;
+  /** Whether a piece with this frame passed as it came. */
+  #isPassed = false;
+  /** Whether the event that is looked at has the frame. */
+  #isFramed = false;
+  readonly #tries = new FrameTries();
 
   get bytes(): number {
     const counts = [this.#pieces, this.#texts, this.#begunParts, this.#parts, this.#begunItems, this.#items];
@@ -197,8 +216,31 @@ export class ResponsesTextCount implements TextCount {
   see(data: Buffer): Record<string, unknown> | null {
     if (this.#seen === data) return this.#seenEvent;
     this.#seen = data;
-    this.#seenEvent = parseTexts(data);
+    this.#seenEvent = this.#frame?.read(data) ?? null;
+    this.#isFramed = this.#seenEvent !== null;
+    if (this.#isFramed) this.#tries.found();
+    else this.#parse(data);
     return this.#seenEvent;
+  }
+
+  #parse(data: Buffer): void {
+    const event = parseTexts(data);
+    this.#seenEvent = event;
+    if (typeof event?.delta !== 'string' || !this.#tries.mayTry()) return;
+    this.#frame = PieceFrame.of(data, event);
+    this.#isPassed = false;
+    this.#isFramed = this.#frame !== null;
+  }
+
+  /** Whether an event that is looked at differs in its text and its number alone from a piece that passed. */
+  isKnown(data: Buffer): boolean {
+    this.see(data);
+    return this.#isFramed && this.#isPassed;
+  }
+
+  /** Notes that the event that is looked at passes as it came. */
+  notePassed(): void {
+    if (this.#isFramed) this.#isPassed = true;
   }
 
   addEvent(data: Buffer): void {

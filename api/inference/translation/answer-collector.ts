@@ -1,6 +1,5 @@
 import type { Assembly, ReadEvent } from '../formats/call-format.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
-import { CHOICES_NEEDLE } from '../formats/stream-text.ts';
 import { countedBy } from '../price/stream-text-count.ts';
 import type { AnswerSource } from './answer-source.ts';
 import { WholeAnswer } from './whole-answer.ts';
@@ -8,7 +7,6 @@ import { WholeAnswer } from './whole-answer.ts';
 /** Reads a provider's stream for a caller who waits for the whole answer: nothing of it is shown as it comes. */
 export class AnswerCollector extends CountedElsewhere implements Omit<Assembly, 'answer'> {
   readonly unreadLineEnd = null;
-  readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = false;
   readonly whole = new WholeAnswer();
   readonly text = countedBy(() => this.counter.text.bytes);

@@ -2,7 +2,6 @@ import type { AnswerPiece } from '#core/conversation/answer-piece.ts';
 import { JSON_ANSWER_BYTES } from '#core/limits.ts';
 import type { ReadEvent, StreamEndView, StreamReader } from '../formats/call-format.ts';
 import { CountedElsewhere } from '../formats/counted-elsewhere.ts';
-import { CHOICES_NEEDLE } from '../formats/stream-text.ts';
 import { joinBuffers } from '../json/join-buffers.ts';
 import { countedBy } from '../price/stream-text-count.ts';
 import type { AnswerSink } from './answer-sink.ts';
@@ -14,7 +13,6 @@ import type { AnswerSource } from './answer-source.ts';
  */
 export class TranslatedStream extends CountedElsewhere implements StreamReader {
   readonly unreadLineEnd = null;
-  readonly answerNeedle = CHOICES_NEEDLE;
   readonly namesEvents = true;
   protected readonly counter: AnswerSource;
   readonly #sink: AnswerSink;

@@ -1,12 +1,12 @@
 import type { Clock, Timer } from '#core/clock.ts';
 import { JSON_ANSWER_BYTES } from '#core/limits.ts';
 import type { ReadEvent, StreamReader } from '../formats/call-format.ts';
-import { dataEvent, METRICS_NEEDLE, namedEvent, USAGE_NEEDLE } from '../formats/stream-text.ts';
+import { dataEvent, namedEvent } from '../formats/stream-text.ts';
 import { addLateRecords } from '../formats/usage-places.ts';
 import type { CallerSide } from '../hold/caller-side.ts';
 import { joinBuffers } from '../json/join-buffers.ts';
-import { ESCAPE_NEEDLE, hasEscapedLetter, withPlainNames } from '../json/plain-names.ts';
-import { nextErrorName } from '../scrub/scrub-answer.ts';
+import { withPlainNames } from '../json/plain-names.ts';
+import { standsAt } from '../json/stands-at.ts';
 import {
   DATA_FIELD_BYTES,
   EVENT_NAME_LINE_BYTES_MAX,
@@ -15,6 +15,7 @@ import {
   isWholeEvent,
   trimBlanks,
 } from './event-lines.ts';
+import { EventNeedles } from './event-needles.ts';
 import { LineEnds } from './line-ends.ts';
 import type { AnswerReceiver, UpstreamFailure, UpstreamRequest } from './upstream-request.ts';
 
@@ -193,13 +194,9 @@ export class StreamRelay implements AnswerReceiver {
 
   #relay(bytes: Buffer): void {
     const { reader } = this.#options;
-    const { answerNeedle } = reader;
     let { unreadLineEnd } = reader;
-    // Most events are passed in runs of the bytes that came: only one that a needle stands in is looked at.
-    let usageAt = next(bytes, USAGE_NEEDLE, 0);
-    let metricsAt = next(bytes, METRICS_NEEDLE, 0);
-    let errorAt = nextErrorName(bytes, 0);
-    let escapeAt = next(bytes, ESCAPE_NEEDLE, 0);
+    // Most events are passed in runs of the bytes that came: only one that is new, or that a needle stands in, is looked at.
+    const needles = new EventNeedles(bytes);
     let runStartsAt = 0;
     let at = 0;
     while (!this.#done && at < bytes.length) {
@@ -212,17 +209,14 @@ export class StreamRelay implements AnswerReceiver {
       const lineEndsAt = bytes.indexOf(LF, dataAt);
       if (lineEndsAt < 0 || lineEndsAt + 1 >= bytes.length) break;
       const isOneLine = bytes[lineEndsAt + 1] === LF && isDataLine(bytes, dataAt);
-      if (usageAt < at) usageAt = next(bytes, USAGE_NEEDLE, at);
-      if (metricsAt < at) metricsAt = next(bytes, METRICS_NEEDLE, at);
-      if (errorAt < at) errorAt = nextErrorName(bytes, at);
-      if (escapeAt < at) escapeAt = next(bytes, ESCAPE_NEEDLE, at);
-      const hasEscape = escapeAt < lineEndsAt && hasEscapedLetter(bytes, escapeAt, lineEndsAt);
-      const isPlain = Math.min(usageAt, metricsAt, errorAt) > lineEndsAt && !hasEscape;
       const mayPassUnread =
         this.#lateWait === null && unreadLineEnd !== null && (dataAt > at || unreadLineEnd.length === 0);
-      const mayBeAnswer = isOneLine && isPlain && mayPassUnread;
-      const answer = mayBeAnswer ? answerAt(bytes, dataAt, lineEndsAt, answerNeedle) : null;
-      if (answer !== null && (reader.passes?.(answer) ?? true)) {
+      const answer = isOneLine && mayPassUnread ? answerAt(bytes, dataAt, lineEndsAt) : null;
+      const isUnread =
+        answer !== null &&
+        (reader.isKnown?.(answer) === true ||
+          (needles.missIn(at, lineEndsAt) && reader.passes?.(answer) === true));
+      if (isUnread) {
         this.#note(answer);
         at = lineEndsAt + 2;
         continue;
@@ -367,22 +361,14 @@ const NULL = Buffer.from('null');
 const BLANK_LINES = Buffer.from('\n\n');
 const DATA = Buffer.from('data: ');
 
-/** Where a needle stands next; beyond the end where it does not. */
-function next(bytes: Buffer, needle: Buffer, from: number): number {
-  const at = bytes.indexOf(needle, from);
-  return at < 0 ? bytes.length : at;
-}
-
-/** `data: {…}` and no byte more, of a size that may pass, with the needle in it; `null`: the line is another. */
-function answerAt(bytes: Buffer, at: number, lineEndsAt: number, needle: Buffer): Buffer | null {
+/** `data: {…}` and no byte more, of a size that may pass; `null`: the line is another. */
+function answerAt(bytes: Buffer, at: number, lineEndsAt: number): Buffer | null {
   const isPlainJson =
     bytes[at + 5] === 0x20 &&
     bytes[at + 6] === 0x7b &&
     bytes[lineEndsAt - 1] === 0x7d &&
     lineEndsAt - at <= SSE_EVENT_BYTES;
-  return isPlainJson && next(bytes, needle, at) < lineEndsAt
-    ? bytes.subarray(at + DATA.length, lineEndsAt)
-    : null;
+  return isPlainJson ? bytes.subarray(at + DATA.length, lineEndsAt) : null;
 }
 
 /** Where the data line of an event begins whose name says that it may pass unread; `at` where there is no such name. */
@@ -391,9 +377,7 @@ function unreadDataAt(bytes: Buffer, at: number, unreadLineEnd: Buffer): number 
   const nameEndsAt = bytes.indexOf(LF, at);
   if (nameEndsAt < 0 || nameEndsAt - at > EVENT_NAME_LINE_BYTES_MAX) return at;
   const from = nameEndsAt - unreadLineEnd.length;
-  return from > at && bytes.compare(unreadLineEnd, 0, unreadLineEnd.length, from, nameEndsAt) === 0
-    ? nameEndsAt + 1
-    : at;
+  return from > at && standsAt(bytes, from, unreadLineEnd) ? nameEndsAt + 1 : at;
 }
 
 const LETTER_E = 0x65;
