@@ -2,15 +2,26 @@ import { parseJson } from '#core/parse-json.ts';
 import { standsAt } from '../json/stands-at.ts';
 
 type Event = Readonly<Record<string, unknown>>;
+/** Names of members and places in lists. */
+type Path = readonly (string | number)[];
 
-/** A member whose value is another one in each piece, and the bytes before it. */
+/** A member whose value is another one in each piece. */
+export interface Changing {
+  path: Path;
+  needle: Buffer;
+}
+
+/** The member at a path. Its name stands at the end of the path. */
+export const changingAt = (...path: Path): Changing => ({ path, needle: Buffer.from(`"${path.at(-1)}":`) });
+
+/** The bytes before such a member's value. */
 interface Hole {
-  name: string;
+  path: Path;
   before: Buffer;
 }
 
 /**
- * The bytes of a piece of a response around what differs from piece to piece: its text, its number, and padding that hides how long the
+ * The bytes of a piece of a stream around what differs from piece to piece: its text, its number, and padding that hides how long the
  * text is. To read a piece by the bytes of an earlier one takes little more than half of the time that it takes to parse it.
  */
 export class PieceFrame {
@@ -24,24 +35,27 @@ export class PieceFrame {
     this.#behind = behind;
   }
 
-  /** @returns `null`: pieces like this one have to be parsed. */
-  static of(data: Buffer, event: Event): PieceFrame | null {
-    if (typeof event.delta !== 'string') return null;
-    const values: { name: string; from: number; to: number }[] = [];
-    for (const { name, needle } of CHANGING) {
-      if (event[name] === undefined) continue;
+  /**
+   * @param event The piece, parsed.
+   * @returns `null`: pieces like this one have to be parsed.
+   */
+  static of(data: Buffer, event: Event, changing: readonly Changing[]): PieceFrame | null {
+    const values: { path: Path; from: number; to: number }[] = [];
+    for (const { path, needle } of changing) {
+      const parsed = valueIn(event, path);
+      if (typeof parsed !== 'string' && typeof parsed !== 'number') continue;
       const at = data.indexOf(needle);
       if (at < 0 || data.indexOf(needle, at + 1) >= 0) return null;
       const from = at + needle.length + (data[at + needle.length] === BLANK ? 1 : 0);
       const value = valueAt(data, from);
-      if (value === null || value.value !== event[name]) return null;
-      values.push({ name, from, to: value.endsAt });
+      if (value === null || value.value !== parsed) return null;
+      values.push({ path, from, to: value.endsAt });
     }
     values.sort((a, b) => a.from - b.from);
     // Copies: a part would keep the whole chunk of the socket in memory.
     const part = (from: number, to: number): Buffer => Buffer.from(data.subarray(from, to));
-    const holes = values.map(({ name, from }, place) => ({
-      name,
+    const holes = values.map(({ path, from }, place) => ({
+      path,
       before: part(values[place - 1]?.to ?? 0, from),
     }));
     const behind = part(values.at(-1)?.to ?? 0, data.length);
@@ -49,28 +63,90 @@ export class PieceFrame {
     const isPlain = [...holes.map(({ before }) => before), behind].every(
       (bytes) => !bytes.includes(BACKSLASH),
     );
-    return isPlain ? new PieceFrame(event, holes, behind) : null;
+    return isPlain && holes.length > 0 ? new PieceFrame(event, holes, behind) : null;
   }
 
   /** Returns what parsing would; `null`: the event differs in more. */
   read(data: Buffer): Record<string, unknown> | null {
     const event: Record<string, unknown> = { ...this.#event };
     let at = 0;
-    for (const { name, before } of this.#holes) {
+    for (const { path, before } of this.#holes) {
       if (!standsAt(data, at, before)) return null;
       const value = valueAt(data, at + before.length);
       if (value === null) return null;
-      event[name] = value.value;
+      setIn(event, path, 0, value.value);
       at = value.endsAt;
     }
     return at + this.#behind.length === data.length && standsAt(data, at, this.#behind) ? event : null;
   }
 }
 
-const CHANGING = ['delta', 'sequence_number', 'obfuscation'].map((name) => ({
-  name,
-  needle: Buffer.from(`"${name}":`),
-}));
+/** Reads most pieces of one stream by the bytes of an earlier one. */
+export class PieceFrames {
+  readonly #changing: readonly Changing[];
+  readonly #tries = new FrameTries();
+  #frame: PieceFrame | null = null;
+
+  /** @param changing Made once for all streams of a format. */
+  constructor(changing: readonly Changing[]) {
+    this.#changing = changing;
+  }
+
+  /** Returns what parsing would; `null`: the event must be parsed. */
+  read(data: Buffer): Record<string, unknown> | null {
+    const event = this.#frame?.read(data) ?? null;
+    if (event !== null) this.#tries.found();
+    return event;
+  }
+
+  /** Notes a piece that was parsed. True: others may be read by its bytes now. */
+  note(data: Buffer, event: Event): boolean {
+    if (!this.#tries.mayTry()) return false;
+    this.#frame = PieceFrame.of(data, event, this.#changing);
+    return this.#frame !== null;
+  }
+}
+
+const TRIES = 32;
+
+/** A stream whose events never fit would be searched for a frame in vain for each of them. */
+export class FrameTries {
+  /** Events that were parsed since one was read by its frame. */
+  #parsed = 0;
+
+  found(): void {
+    this.#parsed = 0;
+  }
+
+  mayTry(): boolean {
+    return this.#parsed++ < TRIES || this.#parsed % TRIES === 0;
+  }
+}
+
+type Members = Record<string | number, unknown>;
+
+const innerOf = (value: unknown): Members | null =>
+  typeof value === 'object' && value !== null ? (value as Members) : null;
+
+function valueIn(event: Event, path: Path): unknown {
+  let value: unknown = event;
+  for (const name of path) value = innerOf(value)?.[name];
+  return value;
+}
+
+/** Sets a member in an object that is new, and in copies of those inside it. */
+function setIn(holder: Members, path: Path, at: number, value: unknown): void {
+  const name = path[at] ?? '';
+  if (at === path.length - 1) {
+    holder[name] = value;
+    return;
+  }
+  const known = holder[name];
+  const inner = Array.isArray(known) ? [...known] : { ...innerOf(known) };
+  holder[name] = inner;
+  setIn(inner as Members, path, at + 1, value);
+}
+
 const BLANK = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -3,7 +3,7 @@ import { parseJson } from '#core/parse-json.ts';
 import { parseTexts } from '../json/parse-record.ts';
 import { standsAt } from '../json/stands-at.ts';
 import { AnswerText, addItem, addResponses, addResponsesEvent, keyOf } from './answer-text.ts';
-import { PieceFrame } from './piece-frame.ts';
+import { changingAt, FrameTries, PieceFrames } from './piece-frame.ts';
 import { shownTextIn } from './shown-text.ts';
 import { mayHoldImage } from './written-bytes.ts';
 
@@ -145,21 +145,6 @@ function textBytesIn(data: Buffer, { before, behind }: SplitEvent): number | nul
 
 /** A text that no event has elsewhere. */
 const PROBE = Buffer.from('a text that only a probe has');
-const TRIES = 32;
-
-/** A stream whose events never fit would be searched for a frame in vain for each of them. */
-class FrameTries {
-  /** Events that were parsed since one was read by its frame. */
-  #parsed = 0;
-
-  found(): void {
-    this.#parsed = 0;
-  }
-
-  mayTry(): boolean {
-    return this.#parsed++ < TRIES || this.#parsed % TRIES === 0;
-  }
-}
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
@@ -200,12 +185,11 @@ export class ResponsesTextCount implements TextCount {
   #outputBytes = 0;
   #seen: Buffer | null = null;
   #seenEvent: Record<string, unknown> | null = null;
-  #frame: PieceFrame | null = null;
-  /** Whether a piece with this frame passed as it came. */
+  readonly #frames = new PieceFrames(CHANGING_IN_PIECES);
+  /** Whether a piece with the frame passed as it came. */
   #isPassed = false;
   /** Whether the event that is looked at has the frame. */
   #isFramed = false;
-  readonly #tries = new FrameTries();
 
   get bytes(): number {
     const counts = [this.#pieces, this.#texts, this.#begunParts, this.#parts, this.#begunItems, this.#items];
@@ -216,20 +200,18 @@ export class ResponsesTextCount implements TextCount {
   see(data: Buffer): Record<string, unknown> | null {
     if (this.#seen === data) return this.#seenEvent;
     this.#seen = data;
-    this.#seenEvent = this.#frame?.read(data) ?? null;
+    this.#seenEvent = this.#frames.read(data);
     this.#isFramed = this.#seenEvent !== null;
-    if (this.#isFramed) this.#tries.found();
-    else this.#parse(data);
+    if (!this.#isFramed) this.#parse(data);
     return this.#seenEvent;
   }
 
   #parse(data: Buffer): void {
     const event = parseTexts(data);
     this.#seenEvent = event;
-    if (typeof event?.delta !== 'string' || !this.#tries.mayTry()) return;
-    this.#frame = PieceFrame.of(data, event);
+    if (typeof event?.delta !== 'string') return;
+    this.#isFramed = this.#frames.note(data, event);
     this.#isPassed = false;
-    this.#isFramed = this.#frame !== null;
   }
 
   /** Whether an event that is looked at differs in its text and its number alone from a piece that passed. */
@@ -275,6 +257,7 @@ function bytesOf(response: Readonly<Record<string, unknown>>): number {
   return text.bytes;
 }
 
+const CHANGING_IN_PIECES = [changingAt('delta'), changingAt('sequence_number'), changingAt('obfuscation')];
 const WHOLE_TEXTS = [
   ...['text', 'refusal', 'transcript'],
   ...['arguments', 'input', 'code', 'diff', 'command'],

@@ -20,9 +20,10 @@ import { withMissing } from '../formats/whole-message.ts';
 import { plainNumber } from '../json/exact-json.ts';
 import { answerBounds, readJsonObject } from '../json/json-object.ts';
 import { parseRecord } from '../json/parse-record.ts';
-import { readAnswerPart, reasoningTextOf } from '../price/answer-part.ts';
+import { REASONING_NAMES, readAnswerPart, reasoningTextOf } from '../price/answer-part.ts';
 import { AnswerText, addChat } from '../price/answer-text.ts';
 import { joinedName } from '../price/call-name.ts';
+import { changingAt, PieceFrames } from '../price/piece-frame.ts';
 import { bringsText } from './add-piece.ts';
 import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './answer-source.ts';
 import { ChatSources } from './chat-sources.ts';
@@ -31,6 +32,7 @@ import { ChatSources } from './chat-sources.ts';
 export class ChatSource extends CountedElsewhere implements AnswerSource {
   protected readonly counter = new ChatUsage();
   readonly text = new AnswerText();
+  readonly #frames = new PieceFrames(CHANGING);
   #started = false;
   #id = '';
   /** The last word for the end, said behind all else: one proxy ends every chunk; empty: none came, or it was said. */
@@ -60,6 +62,8 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
   read(data: Buffer, eventName: string): ReadPieces {
     if (isDone(data)) return { kind: 'done' };
     if (eventName === 'error') return { kind: 'error' };
+    const known = this.#frames.read(data);
+    if (known !== null) return this.#takeUncounted(known, this.#pieces(known));
     const read = readJsonObject(data, answerBounds);
     if (typeof read === 'string') return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
     const records = usageRecordsIn(read.object);
@@ -68,11 +72,22 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     // Arguments that are no text are printed again, so their numbers must keep their digits.
     const value = hasValueArguments(read.value) ? (parseRecord(data) ?? read.value) : read.value;
     const pieces = isError ? [] : this.#pieces(value);
+    if (records.length === 0 && !isError) {
+      // The next chunk may differ in its text alone, so that it has neither a record nor an error.
+      if (isOneText(pieces)) this.#frames.note(data, read.value);
+      return this.#takeUncounted(read.value, pieces);
+    }
     if (!isError) addChat(this.text, read.value);
     const hasText = pieces.some(bringsText);
     if (records.length > 0) this.counter.add(records, { isLast: isLastChunk(read.object), hasText });
-    else if (hasText) this.counter.textFollows();
     return isError ? { kind: 'error' } : { kind: 'pieces', pieces };
+  }
+
+  /** Takes a chunk without a record of usage. */
+  #takeUncounted(chunk: Readonly<Record<string, unknown>>, pieces: readonly AnswerPiece[]): ReadPieces {
+    addChat(this.text, chunk);
+    if (pieces.some(bringsText)) this.counter.textFollows();
+    return { kind: 'pieces', pieces };
   }
 
   readWhole(_bytes: Buffer, value: Readonly<Record<string, unknown>>): readonly AnswerPiece[] {
@@ -256,6 +271,15 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     return [...this.#newSources(), ...openCall(call, index, this.#ids.idOf(call.id, this.#id, index))];
   }
 }
+
+const CHANGING = [
+  ...['content', ...REASONING_NAMES].map((name) => changingAt('choices', 0, 'delta', name)),
+  changingAt('obfuscation'),
+];
+
+const isOneText = ([piece, ...others]: readonly AnswerPiece[]): boolean =>
+  others.length === 0 && TEXTS.has(piece?.type);
+const TEXTS: ReadonlySet<unknown> = new Set(['text', 'refusal', 'reasoning']);
 
 /** Whether a call has a value in the place of the text of its arguments, as some servers write it. */
 const hasValueArguments = ({ choices }: Readonly<Record<string, unknown>>): boolean =>

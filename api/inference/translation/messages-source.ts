@@ -10,6 +10,7 @@ import { answerBounds, readJsonObject } from '../json/json-object.ts';
 import { NumberMarks } from '../json/number-marks.ts';
 import { AnswerText, addMessages } from '../price/answer-text.ts';
 import { CallArguments, newComparedText, wholeArguments } from '../price/call-arguments.ts';
+import { changingAt, PieceFrames } from '../price/piece-frame.ts';
 import { type AnswerSource, answerIdOf, citationOf, type ReadPieces } from './answer-source.ts';
 import { BlockOrder } from './block-order.ts';
 import { EACH, withMarkedNumbersAt } from './unread-values.ts';
@@ -23,6 +24,7 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   /** Knows usage, errors and the end, as for a caller who speaks the format. */
   protected readonly counter = new MessagesStream({ upstreamModel: '', publicModel: '', showUsage: true });
   readonly text = new AnswerText();
+  readonly #frames = new PieceFrames(CHANGING);
   readonly #thinksInSummaries: boolean;
   #id = '';
   #callCount = 0;
@@ -52,16 +54,30 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
   }
 
   read(data: Buffer): ReadPieces {
+    const known = this.#frames.read(data);
+    if (known !== null) return this.#take(known, data.length);
     const event = this.counter.read(data, '');
     if (event.kind === 'malformed' || event.kind === 'error') return { kind: event.kind };
     const read = readJsonObject(data, answerBounds);
-    if (typeof read !== 'string') addMessages(this.text, read.value);
-    if (event.kind === 'done') return { kind: 'done' };
+    if (event.kind === 'done') {
+      if (typeof read !== 'string') addMessages(this.text, read.value);
+      return { kind: 'done' };
+    }
     if (typeof read === 'string') return { kind: 'malformed' };
-    const marked = this.#marked(data, read.value);
-    const events = BLOCK_EVENT.test(textOf(marked.type))
-      ? this.#order.add(marked, numberOf(marked.index) ?? 0, data.length)
-      : [...(marked.type === 'message_delta' ? this.#order.rest() : []), marked];
+    // The next piece of a text may differ in its text alone, so that nothing else of it is read.
+    if (isPieceOfText(read.value)) this.#frames.note(data, read.value);
+    return this.#take(this.#marked(data, read.value), data.length, read.value);
+  }
+
+  /**
+   * @param event With marked numbers, where it is printed again.
+   * @param plain The same as it was parsed.
+   */
+  #take(event: Members, bytes: number, plain: Members = event): ReadPieces {
+    addMessages(this.text, plain);
+    const events = BLOCK_EVENT.test(textOf(event.type))
+      ? this.#order.add(event, numberOf(event.index) ?? 0, bytes)
+      : [...(event.type === 'message_delta' ? this.#order.rest() : []), event];
     return { kind: 'pieces', pieces: events.flatMap((each) => this.#pieces(each)) };
   }
 
@@ -303,6 +319,12 @@ interface OpenBlock {
   to: number;
 }
 
+type Members = Readonly<Record<string, unknown>>;
+
+const CHANGING = [changingAt('delta', 'text'), changingAt('delta', 'thinking')];
+const isPieceOfText = ({ type, delta }: Members): boolean =>
+  type === 'content_block_delta' && PIECES_OF_TEXT.has(recordOf(delta).type);
+const PIECES_OF_TEXT: ReadonlySet<unknown> = new Set(['text_delta', 'thinking_delta']);
 const BLOCK_EVENT = /^content_block_/;
 
 const argumentsOf = ({ call }: OpenBlock, json: string): AnswerPiece[] =>
