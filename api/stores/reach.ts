@@ -88,8 +88,7 @@ export const reachLedger = (
       store: 'Redis',
       attempt: () =>
         openClusterLedger({
-          ...{ address: toRedisAddress(redis), shards: SHARDS, clock, log, allowUnsafe },
-          ...(gateTimeoutMs === undefined ? {} : { gateTimeoutMs }),
+          ...{ address: toRedisAddress(redis), shards: SHARDS, clock, log, allowUnsafe, gateTimeoutMs },
           onNodeTime: (nodeMs) => clock.noteOther(nodeMs),
         }),
       isAway: isRedisAway,

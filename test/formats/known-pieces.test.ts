@@ -105,7 +105,7 @@ describe('a piece that is read passes no later one unread', () => {
   });
 });
 
-it('pieces of a response whose numbers have a gap are numbered anew from there on', async () => {
+it('pieces of a response get the next numbers where those of their server have a gap', async () => {
   const events = responses() as { sequence_number: number }[];
   const gapped = events.map((event, place) => ({
     ...event,

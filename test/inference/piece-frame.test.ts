@@ -78,6 +78,7 @@ describe('a piece of a response', () => {
     ['a name with an escape', '{"delta":"a","\\u0064elta":"a"}'],
     ['a list in the place of its text', '{"delta":["a"]}'],
     ['a number with a fraction', '{"delta":"a","sequence_number":1.5}'],
+    ['a number with an exponent', '{"delta":"a","sequence_number":0e5}'],
     ['a number beyond a float', '{"delta":"a","sequence_number":12345678901234567890}'],
   ])('with %s is no measure for others', (_, json) => {
     expect(PieceFrame.of(Buffer.from(json), JSON.parse(json), CHANGING)).toBe(null);

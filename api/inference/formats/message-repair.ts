@@ -81,7 +81,6 @@ export class MessageRepair {
 
   /** Whether a piece of a block is as documented. It may pass unread then. */
   passes(data: Buffer): boolean {
-    if (this.isKnown(data)) return true;
     const seen = this.#text.see(data);
     const event = seen.value ?? parseTexts(data);
     if (event === null) return true;

@@ -36,8 +36,9 @@ export class PieceFrame {
   }
 
   /**
+   * Returns the frame of a piece; `null`: pieces like this one must be parsed.
+   *
    * @param event The piece, parsed.
-   * @returns `null`: pieces like this one have to be parsed.
    */
   static of(data: Buffer, event: Event, changing: readonly Changing[]): PieceFrame | null {
     const values: { path: Path; from: number; to: number }[] = [];
@@ -152,6 +153,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const ZERO = 0x30;
 const NINE = 0x39;
+/** A fraction or an exponent begins with one of these. */
+const NUMBER_GOES_ON: ReadonlySet<number | undefined> = new Set(Buffer.from('.eE'));
 /** A number of so many digits is exact in a float. */
 const EXACT_DIGITS = 15;
 
@@ -189,7 +192,7 @@ function numberAt(data: Buffer, from: number): Value | null {
   for (; isDigit(data[at]); at++) value = value * 10 + (data[at] ?? ZERO) - ZERO;
   const digits = at - from;
   const isWritten = digits > 0 && digits <= EXACT_DIGITS && (digits === 1 || data[from] !== ZERO);
-  return isWritten ? { value, endsAt: at } : null;
+  return isWritten && !NUMBER_GOES_ON.has(data[at]) ? { value, endsAt: at } : null;
 }
 
 const isDigit = (byte = 0): boolean => byte >= ZERO && byte <= NINE;

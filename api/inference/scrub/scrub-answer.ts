@@ -140,9 +140,8 @@ export function frameChanges(frame: JsonObject, hidden: Hidden, ownId: string): 
   for (const { key, valueStartsAt, endsAt } of frame.members) {
     if (!FRAME_TEXTS.has(key)) continue;
     const json = frame.bytes.toString('utf8', valueStartsAt, endsAt);
-    const isPlain = json.startsWith('"') && !json.includes('\\');
-    const value = isPlain ? json.slice(1, -1) : (parseJson(json) ?? json);
-    if (tellsInFrame(key, value, hidden)) changes.push([key, shownMember(key, hidden, ownId)]);
+    if (tellsInFrame(key, parseJson(json) ?? json, hidden))
+      changes.push([key, shownMember(key, hidden, ownId)]);
   }
   return changes;
 }

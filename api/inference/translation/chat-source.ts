@@ -63,30 +63,34 @@ export class ChatSource extends CountedElsewhere implements AnswerSource {
     if (isDone(data)) return { kind: 'done' };
     if (eventName === 'error') return { kind: 'error' };
     const known = this.#frames.read(data);
-    if (known !== null) return this.#takeUncounted(known, this.#pieces(known));
+    if (known !== null) return this.#take(known, this.#pieces(known), null);
     const read = readJsonObject(data, answerBounds);
     if (typeof read === 'string') return { kind: isErrorEvent(data, null) ? 'error' : 'malformed' };
     const records = usageRecordsIn(read.object);
-    const isError = isErrorEvent(data, read.object);
-    if (!isError && isOfAnotherFormat(read.object, 'chat')) return { kind: 'malformed' };
+    const counted = records.length === 0 ? null : { records, isLast: isLastChunk(read.object) };
+    if (isErrorEvent(data, read.object)) {
+      if (counted !== null) this.counter.add(records, { isLast: counted.isLast, hasText: false });
+      return { kind: 'error' };
+    }
+    if (isOfAnotherFormat(read.object, 'chat')) return { kind: 'malformed' };
     // Arguments that are no text are printed again, so their numbers must keep their digits.
     const value = hasValueArguments(read.value) ? (parseRecord(data) ?? read.value) : read.value;
-    const pieces = isError ? [] : this.#pieces(value);
-    if (records.length === 0 && !isError) {
-      // The next chunk may differ in its text alone, so that it has neither a record nor an error.
-      if (isOneText(pieces)) this.#frames.note(data, read.value);
-      return this.#takeUncounted(read.value, pieces);
-    }
-    if (!isError) addChat(this.text, read.value);
-    const hasText = pieces.some(bringsText);
-    if (records.length > 0) this.counter.add(records, { isLast: isLastChunk(read.object), hasText });
-    return isError ? { kind: 'error' } : { kind: 'pieces', pieces };
+    const pieces = this.#pieces(value);
+    // The next chunk may differ in its text alone, so that it has neither a record nor an error.
+    if (counted === null && isOneText(pieces)) this.#frames.note(data, read.value);
+    return this.#take(read.value, pieces, counted);
   }
 
-  /** Takes a chunk without a record of usage. */
-  #takeUncounted(chunk: Readonly<Record<string, unknown>>, pieces: readonly AnswerPiece[]): ReadPieces {
+  /** @param counted Its records of usage; `null`: there are none. */
+  #take(
+    chunk: Record<string, unknown>,
+    pieces: readonly AnswerPiece[],
+    counted: { records: readonly Buffer[]; isLast: boolean } | null,
+  ): ReadPieces {
     addChat(this.text, chunk);
-    if (pieces.some(bringsText)) this.counter.textFollows();
+    const hasText = pieces.some(bringsText);
+    if (counted !== null) this.counter.add(counted.records, { isLast: counted.isLast, hasText });
+    else if (hasText) this.counter.textFollows();
     return { kind: 'pieces', pieces };
   }
 

@@ -55,26 +55,23 @@ export class MessagesSource extends CountedElsewhere implements AnswerSource {
 
   read(data: Buffer): ReadPieces {
     const known = this.#frames.read(data);
-    if (known !== null) return this.#take(known, data.length);
+    if (known !== null) {
+      addMessages(this.text, known);
+      return this.#take(known, data.length);
+    }
     const event = this.counter.read(data, '');
     if (event.kind === 'malformed' || event.kind === 'error') return { kind: event.kind };
     const read = readJsonObject(data, answerBounds);
-    if (event.kind === 'done') {
-      if (typeof read !== 'string') addMessages(this.text, read.value);
-      return { kind: 'done' };
-    }
+    if (typeof read !== 'string') addMessages(this.text, read.value);
+    if (event.kind === 'done') return { kind: 'done' };
     if (typeof read === 'string') return { kind: 'malformed' };
     // The next piece of a text may differ in its text alone, so that nothing else of it is read.
     if (isPieceOfText(read.value)) this.#frames.note(data, read.value);
-    return this.#take(this.#marked(data, read.value), data.length, read.value);
+    return this.#take(this.#marked(data, read.value), data.length);
   }
 
-  /**
-   * @param event With marked numbers, where it is printed again.
-   * @param plain The same as it was parsed.
-   */
-  #take(event: Members, bytes: number, plain: Members = event): ReadPieces {
-    addMessages(this.text, plain);
+  /** @param event With marked numbers, where it is printed again. */
+  #take(event: Members, bytes: number): ReadPieces {
     const events = BLOCK_EVENT.test(textOf(event.type))
       ? this.#order.add(event, numberOf(event.index) ?? 0, bytes)
       : [...(event.type === 'message_delta' ? this.#order.rest() : []), event];

@@ -2,7 +2,7 @@ import { METRICS_NEEDLE, USAGE_NEEDLE } from '../formats/stream-text.ts';
 import { ESCAPE_NEEDLE, hasEscapedLetter } from '../json/plain-names.ts';
 import { nextErrorName } from '../scrub/scrub-answer.ts';
 
-/** Where in the bytes of some events the next words stand that make an event more than a piece of the answer. Most have none. */
+/** Finds the words that make an event more than a piece of the answer, in the bytes of several events. Most events have none. */
 export class EventNeedles {
   readonly #bytes: Buffer;
   #usageAt = -1;
@@ -26,7 +26,7 @@ export class EventNeedles {
   }
 }
 
-/** Where a needle stands next; beyond the end where it does not. */
+/** Returns the place of the next needle; the length where there is none. */
 function next(bytes: Buffer, needle: Buffer, from: number): number {
   const at = bytes.indexOf(needle, from);
   return at < 0 ? bytes.length : at;

@@ -9,7 +9,7 @@ const ASK_MS = SECOND_MS / 10;
 export interface AcknowledgementsOptions {
   clock: Clock;
   /** How long a decision may wait for the log; missing: `GATE_TIMEOUT_MS`. */
-  gateTimeoutMs?: number;
+  gateTimeoutMs?: number | undefined;
   /** Asks a shard how far its log is; `null`: it cannot be asked now. */
   ask: (shard: number) => Promise<string | null>;
 }

@@ -15,7 +15,7 @@ export interface ClusterLedgerOptions {
   shards: number;
   clock: Clock;
   /** How long a decision may wait for the log; missing: `GATE_TIMEOUT_MS`. */
-  gateTimeoutMs?: number;
+  gateTimeoutMs?: number | undefined;
   log: Log;
   /** A Redis that may lose money is only warned of. */
   allowUnsafe: boolean;
@@ -50,7 +50,7 @@ export async function openClusterLedger(options: ClusterLedgerOptions): Promise<
     const keys = Array.from({ length: shards }, (_, shard) => new ShardKeys(shard));
     const acknowledgements = new Acknowledgements({
       clock,
-      ...(gateTimeoutMs === undefined ? {} : { gateTimeoutMs }),
+      gateTimeoutMs,
       async ask(shard) {
         const of = keys[shard];
         if (of === undefined) return null;
